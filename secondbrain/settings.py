@@ -1,0 +1,99 @@
+"""Environment variables → one frozen Settings. Nothing else here reads the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from secondbrain.digests import is_sha256
+from secondbrain.errors import ConfigurationError
+
+PREFIX = "SECOND_BRAIN_"
+LEGACY_CORPUS = "AYLLU_BRAIN_CORPUS"
+"""The operator's variable of earlier versions; asked after SECOND_BRAIN_CORPUS."""
+
+
+def _setting(default: Any, about: str) -> Any:
+    return field(default=default, metadata={"about": about})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an operator can set. Each field is the variable SECOND_BRAIN_<FIELD IN CAPITALS>."""
+
+    corpus: str | None = _setting(
+        None, f"A JSONL projection or a built `.db` to use instead of the packaged one (else `{LEGACY_CORPUS}`)"
+    )
+    corpus_sha256: str | None = _setting(None, "Pins the bytes of that file: 64 hexadecimal digits")
+    cache_dir: str | None = _setting(None, "Where a JSONL projection is built once (default: the user's cache)")
+    max_bytes: int = _setting(128 * 1024 * 1024, "Largest projection admitted, in bytes")
+    max_rows: int = _setting(200_000, "Most rows admitted")
+    host: str = _setting("127.0.0.1", "Address that `serve` binds")
+    port: int = _setting(7860, "Port that `serve` binds")
+    allowed_hosts: str = _setting("*", "Host names that `serve` answers to, comma-separated; `*` for any")
+    trusted_proxies: str = _setting("", "Addresses whose `X-Forwarded-For` is believed, comma-separated")
+    cors_origins: str = _setting("", "Origins allowed by CORS, comma-separated; empty turns CORS off")
+    rate_limit: str = _setting("600/minute", "Requests allowed to one client; empty turns the limit off")
+    max_concurrency: int = _setting(64, "Requests worked on or waiting at once before `serve` answers 503")
+    metrics: bool = _setting(False, "`1` serves Prometheus text at `/metrics`")
+    source_revision: str = _setting("UNKNOWN", "Commit that `/version` reports as served")
+
+    @property
+    def corpus_variable(self) -> str:
+        """The name of the variable that gave ``corpus``, for messages."""
+        return self._corpus_variable
+
+    _corpus_variable: str = field(default=PREFIX + "CORPUS", repr=False)
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
+        """Read settings from environment variables.
+
+        Raises ConfigurationError that names the variable for a value that cannot be followed.
+        """
+        values: dict[str, Any] = {}
+        for setting in setting_fields():
+            name = PREFIX + setting.name.upper()
+            if (text := environ.get(name, "")) != "":
+                values[setting.name] = _parsed(name, text, type(setting.default))
+        if "corpus" not in values and environ.get(LEGACY_CORPUS):
+            values["corpus"] = environ[LEGACY_CORPUS]
+            values["_corpus_variable"] = LEGACY_CORPUS
+        settings = cls(**values)
+        if settings.corpus_sha256 is not None and not is_sha256(settings.corpus_sha256):
+            raise ConfigurationError(f"{PREFIX}CORPUS_SHA256 is not 64 lower-case hexadecimal digits")
+        if settings.corpus_sha256 is not None and settings.corpus is None:
+            raise ConfigurationError(
+                f"{PREFIX}CORPUS_SHA256 is set but no corpus is: set {PREFIX}CORPUS, or unset the pin"
+            )
+        return settings
+
+    def cache_folder(self) -> Path:
+        """Return the folder in which built projections are kept."""
+        if self.cache_dir is not None:
+            return Path(self.cache_dir)
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        return Path(base) / "szl-second-brain"
+
+
+def setting_fields() -> list[Any]:
+    """Return the dataclass fields that are settings, in order, for the table of the README."""
+    return [setting for setting in fields(Settings) if "about" in setting.metadata]
+
+
+def comma_separated(value: str) -> list[str]:
+    """Return the non-blank parts of a comma-separated setting."""
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _parsed(name: str, text: str, kind: type) -> Any:
+    if kind is bool:
+        if text not in ("0", "1"):
+            raise ConfigurationError(f"{name} is {text!r}: set it to 1 or 0")
+        return text == "1"
+    if kind is int:
+        if not (text.isascii() and text.isdigit() and int(text) > 0):
+            raise ConfigurationError(f"{name} is {text!r}: set it to a whole number above zero")
+        return int(text)
+    return text
