@@ -8,6 +8,7 @@ SecondBrainError
 ├── BoundaryError                  a caller or a provider stepped over a rule
 │   ├── RetrievalBoundaryError     a query outside its contract
 │   │   └── ProviderBoundaryError  what a dense provider or reranker returned
+│   ├── DeadlineExceeded           a search took longer than its time
 │   ├── HydrationDenied            text was asked for and is not given
 │   └── FrontierBoundaryError      a discovery or proposal run outside its contract
 ├── ProviderUnavailable            an outage that a provider itself recognised
@@ -45,6 +46,10 @@ class RetrievalBoundaryError(BoundaryError):
 
 class ProviderBoundaryError(RetrievalBoundaryError):
     """A dense provider or reranker answered outside its contract; the request is blocked."""
+
+
+class DeadlineExceeded(BoundaryError):
+    """A search took longer than its time and was ended."""
 
 
 class HydrationDenied(BoundaryError):

@@ -49,19 +49,21 @@ _STEMMED = {
 _WIDTH_FORMS = re.compile("[\uff01-\uffef]+")
 _SPECIAL_RUN = re.compile(
     f"(?P<cjk>[{_CJK}]+)|(?P<unspaced>[{_UNSPACED}]+)|"
-    + "|".join(f"(?P<{name}>[{ranges}]+)" for name, ranges in _STEMMED.items())
+    + "|".join(f"(?P<{name}>[{ranges}][{ranges}\u0300-\u036f]*)" for name, ranges in _STEMMED.items())
 )
+# A diacritic on nothing: unicode61 would fold it to a word without letters.
+_LONE_DIACRITIC = re.compile(r"(?<!\w)[\u0300-\u036f]+")
 # A small letter or digit before a capital, or the last capital of an abbreviation before a word.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MIXED_CASE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+[0-9]*[a-z0-9]*[a-z][A-Z][A-Za-z0-9]*|(?<![A-Za-z0-9])[A-Z]{2,}[a-z]{2,}[A-Za-z0-9]*")
 
 
 def normalized(text: str) -> str:
-    """Return text composed (NFC), with full-width and half-width forms made ordinary."""
+    """Return text composed (NFC), full-width and half-width forms made ordinary, lone diacritics dropped."""
     if text.isascii():
         return text
     text = _WIDTH_FORMS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
-    return unicodedata.normalize("NFC", text)
+    return _LONE_DIACRITIC.sub("", unicodedata.normalize("NFC", text))
 
 
 def prepared(text: str) -> str:

@@ -106,12 +106,17 @@ class Candidates(TypedDict):
     selected: int
 
 
-class AbstentionRule(TypedDict):
-    """The rule of grounding that was applied, and what it found."""
+class GroundingParameters(TypedDict):
+    """The parameters of the rule of grounding; 0 turns a part off."""
 
     min_coverage: float
     min_held_terms: int
     long_query_terms: int
+
+
+class AbstentionRule(GroundingParameters):
+    """The rule of grounding that was applied, and what it found."""
+
     best_coverage: float
     best_held_terms: int
     grounded_by: Literal["SPARSE", "DENSE", "NOTHING", "NOT_APPLIED"]
@@ -317,6 +322,9 @@ class Capabilities(Boundary):
     per_source_limit: int
 
 
+ExplanationOutcome = Literal["SELECTED", "BELOW_K", "SOURCE_LIMIT_REACHED", "ABSTAINED", "NOT_A_CANDIDATE"]
+
+
 class ExplainedTerm(TypedDict):
     """One query term, and whether the node holds it."""
 
@@ -330,9 +338,7 @@ class Explanation(Boundary):
     """Why a node stands where it stands for a query, or why it does not."""
 
     schema: Literal["szl.second-brain.explanation/v1"]
-    outcome: Literal[
-        "SELECTED", "BELOW_K", "SOURCE_LIMIT_REACHED", "ABSTAINED", "NOT_A_CANDIDATE", "NO_TERM_HELD", "NO_QUERY"
-    ]
+    outcome: ExplanationOutcome
     query_sha256: str
     generation_sha256: str
     node_id: str
@@ -346,6 +352,7 @@ class Explanation(Boundary):
     dense_score: float | None
     fused_rank: int | None
     fused_score: float | None
+    reranker_score: float | None
     terms: list[ExplainedTerm]
     coverage: float
     nodes_of_same_source_above: int

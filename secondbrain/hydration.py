@@ -1,0 +1,256 @@
+"""Hydration: handles in, text out, inside the controller, authorised node by node, all or nothing.
+
+The rules:
+
+ 1. A request names a principal, a tenant and a pinned policy revision, and at most MAX_HANDLES handles,
+    each once.
+ 2. Every handle must be one of the opened generation; where the caller names a generation, of that one.
+    ``source`` and ``sha256`` of a handle, where it has them, must match; ``strict`` wants both.
+ 3. Every node is authorised before any text is read. Only the object ``True`` allows; anything else that
+    the authoriser returns or raises denies, and so does an authoriser that outlasts its deadline.
+ 4. Every text must still have its digest.
+ 5. One failure fails the whole call, with one message that does not say which node. Nothing is cached: the
+    next call asks the authoriser anew.
+ 6. What leaves states the evidence set that it answers to; its digest equals the context's.
+
+A hydrator may be shared over threads if its authoriser may. It cannot interrupt an authoriser that
+hangs: it denies as soon as the authoriser returns too late.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from secondbrain import wire
+from secondbrain.digests import canonical_sha256, is_pinned_revision, is_sha256, sha256_text
+from secondbrain.errors import HydrationDenied, SecondBrainError
+from secondbrain.retrieval.frontier import frontier_handle, frontier_rows_of, verified_frontier
+from secondbrain.store.locate import default_store
+from secondbrain.store.opened import Reader, Store
+
+Authorizer = Callable[[str, str, str, str, str], bool]
+"""Called with principal id, tenant id, policy revision, node id and source; only ``True`` allows."""
+MAX_HANDLES = 128
+AUTHORIZER_DEADLINE = 10.0
+"""Seconds that all authoriser calls of one request may take together."""
+DENIED = "hydration denied: not every handle is known, unchanged and authorised; nothing was released"
+
+
+class _Stored(NamedTuple):
+    node_id: str
+    source: str
+    sha256: str
+
+
+class _Hydrator:
+    """What both hydrators share: the form of a request and the authorisation of its nodes."""
+
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        *,
+        store: Store | None = None,
+        deadline: float = AUTHORIZER_DEADLINE,
+    ) -> None:
+        """Take the authoriser and, where it is not the default one, the store.
+
+        ``deadline`` is the seconds that all authoriser calls of one request may take together.
+        """
+        self._authorizer = authorizer
+        self._store = store
+        self._deadline = deadline
+
+    def _reader(self, generation_sha256: str | None) -> Reader:
+        reader = (self._store or default_store()).reader()
+        if generation_sha256 is not None and generation_sha256 != reader.snapshot.generation_sha256:
+            _deny()
+        return reader
+
+    def _authorize(
+        self, reader: Reader, principal_id: str, tenant_id: str, policy_revision: str, nodes: Sequence[_Stored]
+    ) -> None:
+        end = time.monotonic() + self._deadline
+        for node in nodes:
+            allowed = self._authorizer(principal_id, tenant_id, policy_revision, node.node_id, node.source)
+            if allowed is not True or time.monotonic() > end:
+                _deny()
+        reader.restart_deadline()  # the authoriser's time is not the store's
+
+
+class AuthorizedHydrator(_Hydrator):
+    """Turns handles of chunks into text for a principal whom the authoriser lets see every one of them."""
+
+    def __init__(
+        self,
+        authorizer: Authorizer,
+        *,
+        store: Store | None = None,
+        strict: bool = False,
+        deadline: float = AUTHORIZER_DEADLINE,
+    ) -> None:
+        """As the base; ``strict`` refuses a handle without ``source`` and ``sha256``."""
+        super().__init__(authorizer, store=store, deadline=deadline)
+        self._strict = strict
+
+    def hydrate(
+        self,
+        handles: Sequence[Mapping[str, Any]],
+        *,
+        principal_id: str,
+        tenant_id: str,
+        policy_revision: str,
+        generation_sha256: str | None = None,
+    ) -> wire.Hydration:
+        """Return the texts of handles, in their order.
+
+        Raises HydrationDenied for everything that is not allowed, known and unchanged; nothing is
+        released then.
+        """
+        _check_request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
+        with _all_or_nothing():
+            reader = self._reader(generation_sha256)
+            with reader.transaction():
+                stored = self._stored(reader, handles)
+                self._authorize(reader, principal_id, tenant_id, policy_revision, stored)
+                texts = dict(reader.rows("read/texts_of_nodes", (_ids(stored),)))
+            documents: list[wire.Document] = [
+                {"node_id": one.node_id, "source": one.source, "sha256": one.sha256, "content": texts[one.node_id]}
+                for one in stored
+            ]
+            if any(sha256_text(document["content"]) != document["sha256"] for document in documents):
+                _deny()
+        return {
+            "schema": "szl.second-brain.authorized-hydration/v1",
+            "state": "AUTHORIZED_CONTENT_READY",
+            "ready": True,
+            "content_access": "CONTROLLER_ONLY",
+            "principal_id_sha256": sha256_text(principal_id),
+            "tenant_id_sha256": sha256_text(tenant_id),
+            "policy_revision": policy_revision,
+            "evidence_set_sha256": canonical_sha256([one._asdict() for one in stored]),
+            "documents": documents,
+            "generation_sha256": reader.snapshot.generation_sha256,
+            "raw_graph_nodes_admitted_to_gradients": 0,
+        }
+
+    def _stored(self, reader: Reader, handles: Sequence[Mapping[str, Any]]) -> list[_Stored]:
+        ids = [handle["nodeId"] for handle in handles]
+        rows = {
+            node_id: _Stored(node_id, source, sha256)
+            for node_id, _, source, sha256 in reader.rows("read/nodes", (json.dumps(ids),))
+        }
+        stored = [rows[node_id] for node_id in ids]
+        for handle, one in zip(handles, stored, strict=True):
+            bound = {"source": one.source, "sha256": one.sha256}
+            if any((name in handle or self._strict) and handle.get(name) != bound[name] for name in bound):
+                _deny()
+        return stored
+
+
+class AuthorizedFrontierHydrator(_Hydrator):
+    """Turns frontier handles into candidate content for an authorised reviewer.
+
+    The same call and rules; a handle must equal the stored one in full, and the authoriser's
+    ``source`` is the repository.
+    """
+
+    def hydrate(
+        self,
+        handles: Sequence[Mapping[str, Any]],
+        *,
+        principal_id: str,
+        tenant_id: str,
+        policy_revision: str,
+        generation_sha256: str | None = None,
+    ) -> wire.FrontierHydration:
+        """Return the content of candidates, in the handles' order, for review and nothing else.
+
+        Raises HydrationDenied for everything that is not allowed, known and unchanged.
+        """
+        _check_request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
+        with _all_or_nothing():
+            reader = self._reader(generation_sha256)
+            with reader.transaction():
+                state = verified_frontier(reader)
+                rows = {row["id"]: row for row in frontier_rows_of(reader, [handle["nodeId"] for handle in handles])}
+                chosen = [rows[handle["nodeId"]] for handle in handles]
+                if any(dict(handle) != frontier_handle(row) for handle, row in zip(handles, chosen, strict=True)):
+                    _deny()
+                nodes = [_Stored(row["id"], row["source_repository"], row["content_sha256"]) for row in chosen]
+                self._authorize(reader, principal_id, tenant_id, policy_revision, nodes)
+                contents = dict(reader.rows("read/contents_of_candidates", (_ids(nodes),)))
+            documents: list[wire.FrontierDocument] = [
+                {
+                    "node_id": row["id"],
+                    "title": row["title"],
+                    "source_repository": row["source_repository"],
+                    "source_revision": row["source_revision"],
+                    "source_path": row["source_path"],
+                    "sha256": row["content_sha256"],
+                    "content": contents[row["id"]],
+                    "candidate_state": "DISCOVERED_REVIEW_REQUIRED",
+                    "authority": "NONE",
+                }
+                for row in chosen
+            ]
+            if any(sha256_text(document["content"]) != document["sha256"] for document in documents):
+                _deny()
+        return {
+            "schema": "szl.second-brain.frontier-hydration/v1",
+            "state": "AUTHORIZED_REVIEW_CONTENT_READY",
+            "ready": True,
+            "content_access": "CONTROLLER_ONLY",
+            "principal_id_sha256": sha256_text(principal_id),
+            "tenant_id_sha256": sha256_text(tenant_id),
+            "policy_revision": policy_revision,
+            "evidence_set_sha256": canonical_sha256([frontier_handle(row) for row in chosen]),
+            "documents": documents,
+            "generation_sha256": reader.snapshot.generation_sha256,
+            "candidate_set_sha256": state["candidate_set_sha256"],
+            "raw_graph_nodes_admitted_to_gradients": 0,
+        }
+
+
+class _all_or_nothing:
+    """Turns every failure inside into one denial with one message; lets nothing of it through."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception):
+            raise HydrationDenied(DENIED) from None
+
+
+def _check_request(
+    handles: object, principal_id: object, tenant_id: object, policy_revision: object, generation_sha256: object
+) -> None:
+    for name, value in (("principal_id", principal_id), ("tenant_id", tenant_id)):
+        if not isinstance(value, str) or not value.strip() or not _is_unicode(value):
+            raise HydrationDenied(f"hydration denied: {name} is no text")
+    if not is_pinned_revision(policy_revision):
+        raise HydrationDenied(
+            "hydration denied: policy_revision is not pinned: 40 hexadecimal digits, or sha256: and 64"
+        )
+    if generation_sha256 is not None and not is_sha256(generation_sha256):
+        raise HydrationDenied("hydration denied: generation_sha256 is not 64 hexadecimal digits")
+    if not isinstance(handles, Sequence) or isinstance(handles, (str, bytes)):
+        raise HydrationDenied("hydration denied: handles is no sequence")
+    if not 1 <= len(handles) <= MAX_HANDLES:
+        raise HydrationDenied(f"hydration denied: {len(handles)} handles; 1 to {MAX_HANDLES} are taken at once")
+    ids = [handle.get("nodeId") if isinstance(handle, Mapping) else None for handle in handles]
+    if not all(isinstance(node_id, str) for node_id in ids) or len(set(ids)) != len(ids):
+        raise HydrationDenied(DENIED)
+
+
+def _ids(nodes: Sequence[_Stored]) -> str:
+    return json.dumps([node.node_id for node in nodes])
+
+
+def _is_unicode(value: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _deny() -> NoReturn:
+    raise HydrationDenied(DENIED)

@@ -1,0 +1,83 @@
+"""How much of a query a chunk holds, and whether that grounds an answer.
+
+Coverage is the share of the query's idf weight that the chunk holds:
+
+    idf = ln(1 + (N - n + 0.5) / (n + 0.5))
+
+with N chunks, n of them holding the term (Robertson and Spärck Jones's weight as Lucene writes it,
+which is never negative). A term that the corpus lacks counts as the rarest. Phrases don't count; a
+word and its aliases are one term.
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from secondbrain.retrieval.query import Term
+from secondbrain.store.opened import Reader
+
+
+class Weighed(NamedTuple):
+    """A query term with its weight."""
+
+    term: Term
+    idf: float
+
+
+class Held(NamedTuple):
+    """Which terms a chunk holds, as indices into the query's terms, and their share of the weight."""
+
+    terms: tuple[int, ...]
+    coverage: float
+
+
+class GroundingRule(NamedTuple):
+    """When the best candidate grounds an answer; zeros turn each part off.
+
+    A candidate grounds if it covers ``min_coverage`` of the query's weight. In a query of
+    ``long_query_terms`` terms or more it also grounds with less, if it holds ``min_held_terms`` terms: long
+    questions hold many words that no answer repeats.
+    """
+
+    min_coverage: float = 0.0
+    min_held_terms: int = 0
+    long_query_terms: int = 0
+
+    def grounds(self, held: Held, terms: int) -> bool:
+        """Say whether a candidate grounds a query of that many terms."""
+        return True
+
+
+def weighed(reader: Reader, terms: Sequence[Term]) -> list[Weighed]:
+    """Return the terms with their idf."""
+    if not terms:
+        return []
+    words = {term.token for term in terms} | {word for term in terms for side in term.aliases for word in side}
+    counts = dict(reader.rows("read/term_counts", (json.dumps(sorted(words)),)))
+    total = reader.snapshot.chunk_count
+
+    def chunks(term: Term) -> int:
+        # A spelling of several words is held at most as often as its rarest word.
+        return max([counts.get(term.token, 0), *(min(counts.get(word, 0) for word in side) for side in term.aliases)])
+
+    return [Weighed(term, idf(total, chunks(term))) for term in terms]
+
+
+def idf(total: int, chunks: int) -> float:
+    """Return ln(1 + (N - n + 0.5) / (n + 0.5))."""
+    return math.log(1.0 + (total - chunks + 0.5) / (chunks + 0.5))
+
+
+def held(reader: Reader, ordinal: int, terms: Sequence[Weighed]) -> Held:
+    """Return which of the terms a chunk holds, itself or by an alias, and its coverage."""
+    if not terms:
+        return Held((), 0.0)
+    words = reader.words_of_chunk(ordinal)
+    found = tuple(
+        index
+        for index, (term, _) in enumerate(terms)
+        if term.token in words or any(words.issuperset(side) for side in term.aliases)
+    )
+    total = math.fsum(weight for _, weight in terms)
+    return Held(found, math.fsum(terms[index].idf for index in found) / total)

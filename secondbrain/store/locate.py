@@ -1,0 +1,111 @@
+"""Which file this process reads: the packaged one, or the operator's projection.
+
+The rules:
+
+ 1. SECOND_BRAIN_CORPUS, then AYLLU_BRAIN_CORPUS, name a JSONL projection or a built ``.db``; with
+    neither set, it is the packaged file.
+ 2. SECOND_BRAIN_CORPUS_SHA256 pins that file's bytes, the JSONL's or the ``.db``'s.
+ 3. A JSONL is built once into the user's cache under its digest and reused; where the cache cannot be
+    written, it is built into a temporary folder for this process.
+ 4. Whatever fails stops with a message that names the variable. The packaged file never steps in.
+"""
+
+import atexit
+import hashlib
+import shutil
+import tempfile
+import threading
+from pathlib import Path
+
+from secondbrain import resources
+from secondbrain.digests import sha256_file
+from secondbrain.errors import ConfigurationError, IntegrityError, StoreIntegrityError
+from secondbrain.settings import PREFIX, Settings
+from secondbrain.store import schema
+from secondbrain.store.opened import Store
+
+_PACKAGED = "built with the package; reinstall it, or run `pip install -e .` in a checkout"
+_lock = threading.Lock()
+_stores: dict[Settings, Store] = {}
+
+
+def default_store() -> Store:
+    """Return the store that the environment names, the same object for the same settings.
+
+    Raises ConfigurationError, CorpusIntegrityError or StoreIntegrityError that names the variable.
+    """
+    settings = Settings.from_environment()
+    with _lock:
+        store = _stores.get(settings)
+        if store is None:
+            store = _stores[settings] = locate(settings)
+    return store
+
+
+def locate(settings: Settings) -> Store:
+    """Return the store that settings name, built into the cache where it is a projection."""
+    if settings.corpus is None:
+        packaged = resources.packaged_database()
+        if not packaged.is_file():
+            raise StoreIntegrityError(f"{packaged}: the packaged database is missing; it is {_PACKAGED}")
+        return Store(packaged)
+    variable = settings.corpus_variable
+    path = Path(settings.corpus)
+    try:
+        return _operators_store(path, settings)
+    except (IntegrityError, ConfigurationError) as error:
+        raise type(error)(f"{variable}={path}: {error}. Correct the file or the variable, or unset it") from None
+
+
+def _operators_store(path: Path, settings: Settings) -> Store:
+    if not path.is_file():
+        raise ConfigurationError("no such file")
+    if _is_database(path):
+        store = Store(path, pin=settings.corpus_sha256)
+        store.snapshot()
+        return store
+    found = sha256_file(path)
+    if settings.corpus_sha256 is not None and settings.corpus_sha256 != found:
+        raise StoreIntegrityError(f"its SHA-256 is {found}, {PREFIX}CORPUS_SHA256 pins {settings.corpus_sha256}")
+    cached = settings.cache_folder() / f"{found}-{_builder_key()}.db"
+    try:
+        store = Store(cached)
+        if store.snapshot().generation_sha256 == found:
+            return store
+    except StoreIntegrityError:
+        pass  # not built yet, or damaged: in both cases a build from the projection is the remedy
+    return _built(path, cached, found, settings)
+
+
+def _built(path: Path, cached: Path, wanted: str, settings: Settings) -> Store:
+    # The builder is large and needed once for a projection: the search path does without it.
+    from secondbrain.store.build import build
+
+    try:
+        cached.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=cached.parent):
+            pass
+    except OSError:
+        folder = tempfile.mkdtemp(prefix="second-brain-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        cached = Path(folder) / cached.name
+    built = build(path, cached, max_bytes=settings.max_bytes, max_rows=settings.max_rows)
+    if built.generation_sha256 != wanted:
+        raise StoreIntegrityError("the file changed while it was read")
+    return Store(cached)
+
+
+def _is_database(path: Path) -> bool:
+    if path.suffix == ".db":
+        return True
+    with path.open("rb") as stream:
+        return stream.read(16) == b"SQLite format 3\0"
+
+
+def _builder_key() -> str:
+    """Return what, besides the projection, a built file depends on: schema, statements and library versions."""
+    from importlib.metadata import version
+
+    parts = [step.sql for step in schema.steps()]
+    parts += [version("PyStemmer"), version("szl-second-brain")]
+    return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()[:16]

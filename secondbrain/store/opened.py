@@ -1,0 +1,257 @@
+"""An opened file: one checked generation of it, and readers bound to that generation.
+
+The rules:
+
+ 1. A file opens only if it is what it was when it was built: its bytes match the digest beside it;
+    without one it is audited in full; above FULL_DIGEST_BYTES the bytes are compared on request only.
+ 2. A pin, where given, is compared with the bytes of the file whatever its size.
+ 3. A file of another schema version is refused by name.
+ 4. A request works on one reader and so on one generation. A file that was replaced is noticed at the
+    next request (inode, size, time) and opened as a whole new generation.
+ 5. Connections are never shared: each thread, and each process after a fork, has its own.
+
+What may be shared: a Store over threads and asyncio tasks, and over a fork. A Reader never: ask the
+store for one in the thread that uses it, for one request.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+import apsw
+
+from secondbrain.digests import sha256_file
+from secondbrain.errors import DeadlineExceeded, StoreIntegrityError
+from secondbrain.resources import statement
+from secondbrain.store import schema
+from secondbrain.store.connect import DEADLINE, Deadline, open_reader
+from secondbrain.store.sidecar import read_sidecar
+from secondbrain.text import TOKENIZER, prepared
+
+FULL_DIGEST_BYTES = 64 * 1024 * 1024
+"""Largest file whose bytes are always compared when it is opened: about 40 ms."""
+_CHUNK_WORDS_KEPT = 1024
+
+Integrity = Literal["FILE_DIGEST_MATCHED", "VERIFIED_IN_FULL", "SIZE_AND_SCHEMA_ONLY"]
+_Identity = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One checked generation of a file."""
+
+    path: Path
+    identity: _Identity
+    integrity: Integrity
+    file_sha256: str | None
+    generation_sha256: str
+    rows_sha256: str
+    index_sha256: str
+    aliases_sha256: str
+    frontier_sha256: str | None
+    chunk_count: int
+    candidate_count: int
+    sources: dict[str, int]
+    """Source → number of chunks, in the order of names."""
+    aliases: tuple[tuple[int, str, str], ...]
+    """(row, term, same as)."""
+
+
+class Reader:
+    """One thread's connection to one generation. Not to be shared, not to be kept."""
+
+    def __init__(self, snapshot: Snapshot, deadline: float = DEADLINE) -> None:
+        self.snapshot = snapshot
+        self._connection = open_reader(snapshot.path)
+        self._deadline = Deadline(self._connection, deadline)
+        self._tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
+        self.words_of_chunk = lru_cache(maxsize=_CHUNK_WORDS_KEPT)(self._words_of_chunk)
+        self.tokens = lru_cache(maxsize=4096)(self._tokens)
+        self.memo: dict[str, Any] = {}
+        """What a room above worked out of this generation, by name."""
+
+    def restart_deadline(self) -> None:
+        """Give the next request its full time."""
+        self._deadline.restart()
+
+    def rows(self, name: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run a named statement to its end.
+
+        Raises DeadlineExceeded where it takes too long, StoreIntegrityError where the file turns out
+        to be damaged.
+        """
+        with _damage_named(self.snapshot.path):
+            return self._connection.execute(statement(name), parameters).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Hold one read transaction over several statements."""
+        with self._connection:
+            yield
+
+    def _tokens(self, unit: str) -> tuple[str, ...]:
+        """Return the words that the index makes of a prepared unit."""
+        return tuple(
+            self._tokenizer(
+                unit.encode("utf-8"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
+            )
+        )
+
+    def _words_of_chunk(self, ordinal: int) -> frozenset[str]:
+        """Return the distinct index words of a chunk's title and text."""
+        [(title, text)] = self.rows("read/title_and_text", (ordinal,))
+        return frozenset(self._tokens(f"{prepared(title)}\n{prepared(text)}"))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class Store:
+    """A built file, followed over replacements. Safe to share over threads, tasks and forks."""
+
+    def __init__(
+        self, path: Path | str, *, pin: str | None = None, full_digest: bool = False, deadline: float = DEADLINE
+    ) -> None:
+        """Name a file; it is opened and checked with the first reader.
+
+        ``pin`` is the SHA-256 that the file's bytes must have; ``full_digest`` compares the digest
+        beside the file also above 64 MiB; ``deadline`` is the seconds one request's statements may take.
+        """
+        self.path = Path(path)
+        self._pin = pin
+        self._full_digest = full_digest
+        self._deadline = deadline
+        self._snapshot: Snapshot | None = None
+        self._lock = threading.Lock()
+        self._local = threading.local()
+
+    def snapshot(self) -> Snapshot:
+        """Return the current generation, opened and checked where it is new.
+
+        Raises StoreIntegrityError for a file that is missing or fails its check.
+        """
+        identity = _identity(self.path)
+        snapshot = self._snapshot
+        if snapshot is None or snapshot.identity != identity:
+            with self._lock:
+                snapshot = self._snapshot
+                if snapshot is None or snapshot.identity != identity:
+                    self._snapshot = None
+                    snapshot = self._snapshot = open_snapshot(
+                        self.path, pin=self._pin, full_digest=self._full_digest
+                    )
+        return snapshot
+
+    def reader(self) -> Reader:
+        """Return this thread's reader of the current generation, with its full time.
+
+        Raises StoreIntegrityError as :meth:`snapshot` does.
+        """
+        snapshot = self.snapshot()
+        owner = os.getpid()
+        reader: Reader | None = getattr(self._local, "reader", None)
+        if reader is not None and reader.snapshot is snapshot and self._local.owner == owner:
+            reader.restart_deadline()
+            return reader
+        reader = Reader(snapshot, self._deadline)
+        if _identity(self.path) != snapshot.identity:
+            # Replaced between check and opening: the connection may see bytes that were not checked.
+            reader.close()
+            return self.reader()
+        self._local.reader, self._local.owner = reader, owner
+        return reader
+
+
+def open_snapshot(path: Path, *, pin: str | None = None, full_digest: bool = False) -> Snapshot:
+    """Check a file by rules 1 to 3 and read what it is known by.
+
+    Raises StoreIntegrityError that says what failed and what to do.
+    """
+    identity = _identity(path)
+    integrity, file_sha256 = _checked(path, identity[1], pin, full_digest)
+    with _damage_named(path):
+        connection = open_reader(path)
+        try:
+            _refuse_other_schema(path, connection)
+            generation = connection.execute(statement("read/generation")).fetchone()
+            if generation is None:
+                raise StoreIntegrityError(f"{path}: holds no generation; build it anew")
+            snapshot = Snapshot(
+                path,
+                identity,
+                integrity,
+                file_sha256,
+                *generation,
+                sources=dict(connection.execute(statement("read/source_counts")).fetchall()),
+                aliases=tuple(connection.execute(statement("read/aliases")).fetchall()),
+            )
+        finally:
+            connection.close()
+    if _identity(path) != identity:
+        return open_snapshot(path, pin=pin, full_digest=full_digest)
+    return snapshot
+
+
+def _identity(path: Path) -> _Identity:
+    try:
+        found = os.stat(path)
+    except OSError as error:
+        raise StoreIntegrityError(
+            f"{path}: cannot be opened: {error.strerror}; build it with `secondbrain build`"
+        ) from None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _checked(path: Path, size: int, pin: str | None, full_digest: bool) -> tuple[Integrity, str | None]:
+    digests = read_sidecar(path)
+    if size > FULL_DIGEST_BYTES and digests and not full_digest and pin is None:
+        return "SIZE_AND_SCHEMA_ONLY", None
+    try:
+        found = sha256_file(path)
+    except OSError as error:
+        raise StoreIntegrityError(f"{path}: cannot be read: {error.strerror}") from None
+    if pin is not None and found != pin:
+        raise StoreIntegrityError(f"{path}: its SHA-256 is {found}, pinned is {pin}")
+    if digests:
+        if found not in digests:
+            raise StoreIntegrityError(
+                f"{path}: does not match the digest beside it; run `secondbrain verify` on it, then build it anew"
+            )
+        return "FILE_DIGEST_MATCHED", found
+    # Only here: the audit costs a hundred times the digest, and the search path does without it.
+    from secondbrain.store.verify import verify_file
+
+    if findings := verify_file(path).findings:
+        raise StoreIntegrityError(f"{path}: fails its audit: {findings[0]['check']}: {findings[0]['detail']}")
+    return "VERIFIED_IN_FULL", found
+
+
+def _refuse_other_schema(path: Path, connection: apsw.Connection) -> None:
+    if connection.pragma("application_id") != schema.APPLICATION_ID:
+        raise StoreIntegrityError(f"{path}: is no Second Brain database; build one with `secondbrain build`")
+    found, wanted = connection.pragma("user_version"), schema.schema_version()
+    if found != wanted:
+        age = "older" if found < wanted else "newer"
+        raise StoreIntegrityError(
+            f"{path}: has schema {found}, {age} than this program's {wanted}; build it anew: "
+            f"secondbrain build --corpus PROJECTION.jsonl -o {path}"
+        )
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    """Turn what a damaged or alien file makes SQLite and Python say into one error of ours."""
+    try:
+        yield
+    except apsw.InterruptError:
+        raise DeadlineExceeded("the search took longer than its time; ask for less at once") from None
+    except (apsw.Error, UnicodeDecodeError) as error:
+        raise StoreIntegrityError(
+            f"{path}: is damaged ({type(error).__name__}); run `secondbrain verify` on it, then build it anew"
+        ) from None

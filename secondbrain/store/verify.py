@@ -1,0 +1,232 @@
+"""The audit of a file: what a shell, a disk or an editor could have changed without a row digest failing.
+
+The rules, each one check, in the order in which they run:
+
+ 1. file-digest        the bytes match the digest beside the file, where there is one
+ 2. schema-version     the application id and schema version are this program's
+ 3. integrity          SQLite finds every page, index and constraint in order
+ 4. inventory          tables, indexes, triggers and views are exactly those of the schema: a shell
+                       can drop a trigger, edit a row, and put the trigger back or leave it out
+ 5. row-digest         every text has the SHA-256 that its row states; so has every candidate
+ 6. rows-digest        all columns of all chunks, in order, have the stated digest
+ 7. order              ordinals run 1, 2, 3 … in the order of node ids, positions 0, 1, 2 …
+ 8. generation         one generation row, with the count of chunks that there are
+ 9. index              every word of the index, its lengths and settings, is what an index rebuilt
+                       from the rows holds, and has the stated digest
+10. terms              the table of word counts agrees with the index
+11. aliases            the aliases have the stated digest
+12. frontier           the candidates have the state's set digest, the state its own, and the state,
+                       sources and locked set agree with the rows
+
+What it cannot know: whether the rows are those of a projection that somebody trusts. A pin on the
+file's or the projection's digest says that. A damaged file is reported, never healed.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from secondbrain import wire
+from secondbrain.digests import sha256_file, sha256_text
+from secondbrain.errors import SecondBrainError, StoreIntegrityError
+from secondbrain.resources import statement
+from secondbrain.store import digest, schema
+from secondbrain.store.candidates import frontier_findings
+from secondbrain.store.connect import open_for_audit
+from secondbrain.store.sidecar import read_sidecar
+from secondbrain.text import prepared
+
+
+@dataclass
+class Audit:
+    """One file under audit: its connection, and what was found."""
+
+    path: Path
+    connection: apsw.Connection
+    reference: apsw.Connection
+    """An in-memory database of the same schema, to hold the file against."""
+    check_sidecar: bool = True
+    findings: list[wire.Finding] = field(default_factory=list)
+    checked: list[str] = field(default_factory=list)
+
+    def query(self, name: str) -> Iterator[tuple[Any, ...]]:
+        """Run a named statement on the file."""
+        return self.connection.execute(statement(name))
+
+    def generation(self, column: str) -> Any:
+        """Return a column of the generation row; None without that row."""
+        return next((row[column] for row in _mappings(self.query("verify/generation"))), None)
+
+
+Check = Callable[[Audit], Iterator[str]]
+
+
+def file_digest(audit: Audit) -> Iterator[str]:
+    if audit.check_sidecar and (digests := read_sidecar(audit.path)) and sha256_file(audit.path) not in digests:
+        yield "the file's SHA-256 is not the one beside it"
+
+
+def schema_version(audit: Audit) -> Iterator[str]:
+    if (found := audit.connection.pragma("application_id")) != schema.APPLICATION_ID:
+        yield f"application id is {found}, not {schema.APPLICATION_ID}"
+    if (found := audit.connection.pragma("user_version")) != schema.schema_version():
+        yield f"schema version is {found}, not {schema.schema_version()}"
+
+
+def integrity(audit: Audit) -> Iterator[str]:
+    for (line,) in audit.connection.execute("PRAGMA integrity_check(5)"):
+        if line != "ok":
+            yield " ".join(str(line).split())
+
+
+def inventory(audit: Audit) -> Iterator[str]:
+    here = dict(_inventory(audit.connection))
+    there = dict(_inventory(audit.reference))
+    for name in sorted(there.keys() - here.keys()):
+        yield f"{name} is missing"
+    for name in sorted(here.keys() - there.keys()):
+        yield f"{name} is not of the schema"
+    for name in sorted(name for name in here.keys() & there.keys() if here[name] != there[name]):
+        yield f"{name} differs from the schema"
+
+
+def row_digest(audit: Audit) -> Iterator[str]:
+    for name in ("verify/chunk_digests", "verify/candidate_digests"):
+        for node_id, text, stated in audit.query(name):
+            if sha256_text(text) != stated:
+                yield f"the text of {node_id!r} does not have its digest"
+
+
+def rows_digest(audit: Audit) -> Iterator[str]:
+    if digest.rows_sha256(audit.query("verify/rows")) != audit.generation("rows_sha256"):
+        yield "the rows do not have the stated digest"
+
+
+def order(audit: Audit) -> Iterator[str]:
+    for name in ("verify/ordinal_order", "verify/position_order"):
+        for (detail,) in audit.query(name):
+            yield detail
+
+
+def generation(audit: Audit) -> Iterator[str]:
+    counts = [row["chunk_count"] for row in _mappings(audit.query("verify/generation"))]
+    [(chunks,)] = audit.query("verify/count")
+    if counts != [chunks]:
+        yield f"{len(counts)} generation rows, stating {counts} chunks; there are {chunks}"
+
+
+def index(audit: Audit) -> Iterator[str]:
+    for name, stated in (("chunk", "index_sha256"), ("frontier", "frontier_index_sha256")):
+        insert = statement("build/index_chunk" if name == "chunk" else "build/index_candidate")
+        texts = audit.query("read/texts" if name == "chunk" else "verify/candidate_texts")
+        with audit.reference:
+            audit.reference.executemany(insert, ((n, prepared(title), prepared(text)) for n, title, text in texts))
+        for connection in (audit.connection, audit.reference):
+            connection.execute(statement(f"verify/{name}_places"))
+        found = digest.index_sha256(audit.query(f"verify/{name}_index_places"))
+        rebuilt = digest.index_sha256(audit.reference.execute(statement(f"verify/{name}_index_places")))
+        if found != rebuilt:
+            yield f"{name}_fts does not hold the words of its rows"
+        if found != audit.generation(stated):
+            yield f"{name}_fts does not have the stated digest"
+        # Lengths and averages weigh in bm25() and stand in no word of the index; so do stored settings.
+        for part in ("lengths", "averages", "settings"):
+            query = statement(f"verify/{name}_{part}")
+            if list(audit.connection.execute(query)) != list(audit.reference.execute(query)):
+                yield f"the {part} of {name}_fts are not those of its rows"
+
+
+def terms(audit: Audit) -> Iterator[str]:
+    audit.connection.execute(statement("build/term_vocabulary"))
+    for (count,) in audit.query("verify/term_differences"):
+        if count:
+            yield f"{count} rows of the table of word counts disagree with the index"
+
+
+def aliases(audit: Audit) -> Iterator[str]:
+    if digest.aliases_sha256(audit.query("verify/aliases")) != audit.generation("aliases_sha256"):
+        yield "the aliases do not have the stated digest"
+
+
+def frontier(audit: Audit) -> Iterator[str]:
+    yield from frontier_findings(audit.query, audit.generation("frontier_sha256"))
+
+
+CHECKS: tuple[tuple[str, Check], ...] = (
+    ("file-digest", file_digest),
+    ("schema-version", schema_version),
+    ("integrity", integrity),
+    ("inventory", inventory),
+    ("row-digest", row_digest),
+    ("rows-digest", rows_digest),
+    ("order", order),
+    ("generation", generation),
+    ("index", index),
+    ("terms", terms),
+    ("aliases", aliases),
+    ("frontier", frontier),
+)
+
+
+def verify_file(path: Path, *, check_sidecar: bool = True) -> Audit:
+    """Run every check on a file; the audit's ``findings`` are empty where all holds.
+
+    Raises StoreIntegrityError where the file is missing or SQLite cannot open it at all.
+    """
+    if not path.is_file():
+        raise StoreIntegrityError(f"{path}: no such file")
+    audit = Audit(path, open_for_audit(path), _reference(), check_sidecar)
+    try:
+        for name, check in CHECKS:
+            audit.checked.append(name)
+            try:
+                audit.findings.extend({"check": name, "detail": detail} for detail in check(audit))
+            except (apsw.Error, UnicodeDecodeError, ValueError, KeyError, SecondBrainError) as error:
+                # A damaged page, an alien schema or text that is no Unicode: the check cannot even run.
+                detail = f"the check cannot run: {type(error).__name__}"
+                audit.findings.append({"check": name, "detail": detail})
+    finally:
+        audit.connection.close()
+        audit.reference.close()
+    return audit
+
+
+def verification(audit: Audit, generation_sha256: str | None) -> wire.Verification:
+    """Return the payload of an audit."""
+    return {
+        "schema": "szl.second-brain.verification/v1",
+        "subject": "STORE",
+        "state": "FAILED" if audit.findings else "VERIFIED",
+        "ready": not audit.findings,
+        "generation_sha256": generation_sha256,
+        "findings": audit.findings,
+        "checked": audit.checked,
+        "not_proven": [
+            "that the rows are those of a projection which somebody trusts: pin the digest of the file or projection",
+            "that any text is true",
+        ],
+    }
+
+
+def _reference() -> apsw.Connection:
+    connection = apsw.Connection(":memory:")
+    for step in schema.steps():
+        for single in schema.statements(step.sql):
+            connection.execute(single)
+    return connection
+
+
+def _inventory(connection: apsw.Connection) -> Iterator[tuple[str, str | None]]:
+    # What SQLite itself makes (shadow tables, automatic indexes) is known by name alone: its text is
+    # that of the SQLite which made the file.
+    for kind, name, sql in connection.execute(statement("verify/inventory")):
+        own = sql is not None and not ("_fts_" in name)
+        yield f"{kind} {name}", sql if own else None
+
+
+def _mappings(cursor: Any) -> Iterator[dict[str, Any]]:
+    for row in cursor:
+        yield dict(zip((column[0] for column in cursor.get_description()), row, strict=True))

@@ -1,0 +1,1 @@
+SELECT row, term, same_as FROM alias ORDER BY row

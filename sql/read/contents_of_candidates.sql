@@ -1,0 +1,1 @@
+SELECT id, content FROM frontier_candidate WHERE id IN (SELECT value FROM json_each(?))

@@ -1,0 +1,1 @@
+SELECT id FROM frontier_candidate ORDER BY ordinal LIMIT ?

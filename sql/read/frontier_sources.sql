@@ -1,0 +1,3 @@
+SELECT source_id, repository, path, parser, revision, content_sha256, candidate_count
+FROM frontier_source
+ORDER BY source_id

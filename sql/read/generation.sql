@@ -1,0 +1,3 @@
+SELECT generation_sha256, rows_sha256, index_sha256, aliases_sha256, frontier_sha256, chunk_count,
+       (SELECT count(*) FROM frontier_candidate)
+FROM generation

@@ -1,0 +1,1 @@
+SELECT node_id, source, source_id, substr(title, 1, 160), sha256 FROM chunk WHERE ordinal = ?

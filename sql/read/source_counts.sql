@@ -1,0 +1,1 @@
+SELECT source, count(*) FROM chunk GROUP BY source ORDER BY source

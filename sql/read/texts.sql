@@ -1,0 +1,1 @@
+SELECT ordinal, title, text FROM chunk ORDER BY ordinal

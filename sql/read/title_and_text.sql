@@ -1,0 +1,1 @@
+SELECT title, text FROM chunk WHERE ordinal = ?

@@ -1,0 +1,1 @@
+SELECT row, term, same_as, reason FROM alias ORDER BY row

@@ -1,0 +1,1 @@
+SELECT ordinal, title, content FROM frontier_candidate ORDER BY ordinal

@@ -1,0 +1,1 @@
+SELECT id, sz FROM chunk_fts_docsize ORDER BY id

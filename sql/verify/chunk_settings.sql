@@ -1,0 +1,1 @@
+SELECT k, v FROM chunk_fts_config ORDER BY k

@@ -1,0 +1,1 @@
+SELECT id, sz FROM frontier_fts_docsize ORDER BY id

@@ -1,0 +1,1 @@
+CREATE VIRTUAL TABLE temp.frontier_places USING fts5vocab (main, frontier_fts, instance)
