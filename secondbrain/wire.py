@@ -4,7 +4,9 @@ Payloads are plain dicts. Consumers read these keys: adding one is free, renamin
 No payload here holds the text of a chunk or candidate, the two hydrations apart.
 """
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict  # pydantic reads no other TypedDict on Python 3.11
 
 CONTEXT = "szl.second-brain.hybrid-context/v1"
 RETRIEVE = "szl.second-brain.retrieve/v1"

@@ -9,6 +9,7 @@
 """
 
 import base64
+import contextlib
 import hashlib
 import json
 import subprocess
@@ -256,10 +257,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Connection", "close")
         self.end_headers()
-        try:
+        with contextlib.suppress(OSError):  # the client had enough
             self.wfile.write(body)
-        except OSError:  # the client had enough
-            pass
         self.close_connection = True
 
     def _drip(self, body: bytes) -> None:

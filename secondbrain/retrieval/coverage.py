@@ -18,6 +18,9 @@ from secondbrain.retrieval.query import Term
 from secondbrain.store.opened import Reader
 
 
+_STRAY_FROM_TERMS = 3
+
+
 class Weighed(NamedTuple):
     """A query term with its weight."""
 
@@ -33,20 +36,23 @@ class Held(NamedTuple):
 
 
 class GroundingRule(NamedTuple):
-    """When the best candidate grounds an answer; zeros turn each part off.
+    """When the best candidate grounds an answer; a zero turns that part off.
 
-    A candidate grounds if it covers ``min_coverage`` of the query's weight. In a query of
-    ``long_query_terms`` terms or more it also grounds with less, if it holds ``min_held_terms`` terms: long
-    questions hold many words that no answer repeats.
+    It must hold ``min_held_terms`` terms of a query of three terms or more: one of three is a stray word.
+    And it must cover ``min_coverage`` of the weight of a query of fewer than ``long_query_terms`` terms:
+    long questions hold many words that no answer repeats. The defaults were found on half of
+    ``tests/data/known-items.jsonl`` (docs/quality.md).
     """
 
-    min_coverage: float = 0.0
-    min_held_terms: int = 0
-    long_query_terms: int = 0
+    min_coverage: float = 0.24
+    min_held_terms: int = 2
+    long_query_terms: int = 8
 
     def grounds(self, held: Held, terms: int) -> bool:
-        """Say whether a candidate grounds a query of that many terms."""
-        return True
+        """Say whether a candidate that holds these terms grounds a query of so many."""
+        if terms >= _STRAY_FROM_TERMS and len(held.terms) < self.min_held_terms:
+            return False
+        return terms >= self.long_query_terms or held.coverage >= self.min_coverage
 
 
 def weighed(reader: Reader, terms: Sequence[Term]) -> list[Weighed]:
