@@ -76,6 +76,7 @@ def test_the_real_payloads_pass_and_a_secret_planted_in_each_is_found(tmp_path):
         '"sha256": "d7b08cde24f57a40de5707c4336ae41eae48aff9e91cb210ec3152ae8d3a8024"',
         "revision c497b4ed402249f23da7f290426f0e21c70ab926",
         "Secret: see the handbook",
+        "sk-learn-compatible-estimators",
         "a task-oriented desk-and-chair approach to risk-based-assessment-of-things",
         "the server at 8.8.8.8",
         "hf_repository and hf_revision_policy",
@@ -95,8 +96,10 @@ def test_a_secret_is_found_anywhere_in_a_very_long_line():
 
 
 def test_a_secret_behind_a_json_escape_is_found_in_the_candidate():
-    secret = SECRETS["GitHub personal token"]
-    escaped = json.dumps({"statement": secret}).replace("ghp", "\\u0067hp")
+    secret = SECRETS["private key"]
+    escaped = (
+        json.dumps({"statement": secret}).replace("BEGIN R", "BEGIN \\u0052").replace("KEY", "\\u004bEY")
+    )
     assert not list(findings(escaped))
     row = candidate(
         payload("formula_quant_atlas"),

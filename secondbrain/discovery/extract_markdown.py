@@ -14,6 +14,7 @@ Rules that hold here:
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from secondbrain.digests import canonical_json, sha256_bytes
@@ -103,30 +104,35 @@ def _parsed(payload: Payload) -> list["Token"]:
 
 
 def _sections(tokens: list["Token"], document: _Document) -> Iterator[_Section]:
-    """Cut a token stream at its top-level headings (rule 1); blank parts give nothing."""
+    """Cut a token stream at its top-level headings (rule 1); what is blank before the first gives nothing."""
     starts = [n for n, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0]
-    first = int(bool(tokens) and tokens[0].type == "front_matter")
-    opening_line = tokens[0].map[1] if first and tokens[0].map else 0
-    preamble_end = starts[0] if starts else len(tokens)
-    first_heading = _line_of(tokens, starts[0]) if starts else len(document.lines)
-    preamble = _Section(tokens[first:preamble_end], opening_line, first_heading, (), 1)
-    if preamble.tokens:
-        yield preamble
+    bounds = [*starts, len(tokens)]
+    yield from _preamble(tokens[: bounds[0]], _line_at(tokens, bounds[0], document))
     seen: Counter[tuple[str, ...]] = Counter()
     levels: list[tuple[int, str]] = []
-    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+    for start, end in pairwise(bounds):
         level = int(tokens[start].tag[1:])
         levels = [*(above for above in levels if above[0] < level), (level, plain_text(tokens[start + 1]))]
         path = tuple(heading for _, heading in levels)
         seen[path] += 1
-        end_line = _line_of(tokens, end) if end < len(tokens) else len(document.lines)
-        yield _Section(tokens[start:end], _line_of(tokens, start), end_line, path, seen[path])
+        first_line, end_line = (_line_at(tokens, index, document) for index in (start, end))
+        yield _Section(tokens[start:end], first_line, end_line, path, seen[path])
 
 
-def _line_of(tokens: list["Token"], index: int) -> int:
-    place = tokens[index].map
-    assert place is not None, "the parser gives every block its lines"
-    return place[0]
+def _preamble(tokens: list["Token"], end_line: int) -> Iterator[_Section]:
+    """Yield what stands before the first heading, front matter apart, if anything does."""
+    first_line = 0
+    if tokens and tokens[0].type == "front_matter":
+        first_line = tokens[0].map[1] if tokens[0].map else 0
+        tokens = tokens[1:]
+    if tokens:
+        yield _Section(tokens, first_line, end_line, (), 1)
+
+
+def _line_at(tokens: list["Token"], index: int, document: _Document) -> int:
+    """Return the line on which a top-level token begins, or the end of the document."""
+    place = tokens[index].map if index < len(tokens) else None
+    return place[0] if place else len(document.lines)
 
 
 def _truth_cards(section: _Section) -> Iterator[_TruthCard]:

@@ -13,7 +13,6 @@ Rules that hold here:
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +30,7 @@ from secondbrain.discovery.receipt import (
     open_receipt,
     write_receipt,
 )
-from secondbrain.discovery.refresh import refresh
+from secondbrain.discovery.refresh import Access, refresh_into
 from secondbrain.discovery.state import CANDIDATES, STATE
 from secondbrain.discovery.strict_json import mapping, sequence
 from secondbrain.errors import (
@@ -48,17 +47,6 @@ FOLDER = "frontier"
 PATHS = (f"{FOLDER}/{CANDIDATES}", f"{FOLDER}/{STATE}")
 _OWNER = REPOSITORY.split("/")[0]
 _POLICY_WORDS = ("not permitted", "not allowed", "forbidden", "disabled", "policy")
-
-
-@dataclass(frozen=True)
-class _Access:
-    """How a run reaches the world outside."""
-
-    transport: "httpx.BaseTransport | None"
-    from_dir: Path | None
-    token: str | None
-    progress: Progress | None
-    limits: Limits
 
 
 def propose(
@@ -78,12 +66,12 @@ def propose(
     """
     receipt = open_receipt("propose", from_dir)
     try:
-        conclude(receipt, _proposed(repo_dir, _Access(transport, from_dir, token, progress, limits), receipt))
+        conclude(receipt, _proposed(repo_dir, Access(transport, from_dir, token, progress, limits), receipt))
     except ConfigurationError as error:
-        conclude_failure(receipt, error, None)
+        conclude_failure(receipt, error)
         raise
     except SecondBrainError as error:
-        conclude_failure(receipt, error, receipt["failed_source"])
+        conclude_failure(receipt, error)
     except BaseException as error:
         receipt["error_type"] = type(error).__name__
         raise
@@ -92,7 +80,7 @@ def propose(
     return receipt
 
 
-def _proposed(repo_dir: Path, access: _Access, receipt: FrontierRun) -> RunState:
+def _proposed(repo_dir: Path, access: Access, receipt: FrontierRun) -> RunState:
     """Do the run and return how it ended."""
     clone = Clone(repo_dir)
     main = clone.fetch(BRANCH)
@@ -140,22 +128,14 @@ def _require_plain_folder(tree: Path) -> None:
             raise FrontierBoundaryError(f"{path.relative_to(tree)} on {BRANCH} is a symbolic link: refused")
 
 
-def _refreshed(tree: Path, access: _Access, receipt: FrontierRun) -> RunState:
-    """Refresh inside the worktree, by main's own contracts, and take the run's findings over."""
-    run = refresh(
-        tree / FOLDER,
-        transport=access.transport,
-        from_dir=access.from_dir,
-        token=access.token,
-        progress=access.progress,
-        contracts=load_contracts(tree / FOLDER / "sources.toml"),
-        limits=access.limits,
-    )
-    receipt.update({**run, "command": "propose", "proposal": receipt["proposal"]})
-    if not run["ready"]:
-        kind = ProviderUnavailable if run["state"] == "UNAVAILABLE" else FrontierBoundaryError
-        raise kind(str(run["error"]).replace(f"{tree}/", ""))
-    return run["state"]
+def _refreshed(tree: Path, access: Access, receipt: FrontierRun) -> RunState:
+    """Refresh inside the worktree, by main's own contracts."""
+    try:
+        contracts = load_contracts(tree / FOLDER / "sources.toml")
+        return refresh_into(tree / FOLDER, contracts, access, receipt)
+    except SecondBrainError as error:
+        # The worktree is gone when this is read: name files as main names them.
+        raise type(error)(str(error).replace(f"{tree}/", "")) from error
 
 
 def _open_proposals(github: GitHub, branch: str, proposal: Proposal) -> bool:

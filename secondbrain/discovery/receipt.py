@@ -142,11 +142,10 @@ def conclude(receipt: FrontierRun, state: RunState) -> FrontierRun:
     return receipt
 
 
-def conclude_failure(receipt: FrontierRun, error: Exception, failed_source: str | None) -> FrontierRun:
+def conclude_failure(receipt: FrontierRun, error: Exception) -> FrontierRun:
     """Close a receipt with an error of this library: its message is fit to be shown."""
     receipt["error_type"] = type(error).__name__
     receipt["error"] = str(error)
-    receipt["failed_source"] = failed_source
     return conclude(receipt, "UNAVAILABLE" if isinstance(error, ProviderUnavailable) else "REFUSED")
 
 

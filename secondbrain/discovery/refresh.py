@@ -23,6 +23,7 @@ from secondbrain.discovery.github import DEFAULT_LIMITS, GitHub, Limits
 from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.receipt import (
     FrontierRun,
+    RunState,
     conclude,
     conclude_failure,
     open_receipt,
@@ -37,14 +38,18 @@ from secondbrain.wire import FrontierCandidate
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Limits", "read_set", "refresh"]
+__all__ = ["Access", "Limits", "read_set", "refresh", "refresh_into"]
 
 
-@dataclass
-class _Current:
-    """Which source a run is at, for the receipt of one that fails."""
+@dataclass(frozen=True)
+class Access:
+    """How a run reaches the world outside."""
 
-    source_id: str | None = None
+    transport: "httpx.BaseTransport | None"
+    from_dir: Path | None
+    token: str | None
+    progress: Progress | None
+    limits: Limits
 
 
 def refresh(
@@ -54,7 +59,6 @@ def refresh(
     from_dir: Path | None = None,
     token: str | None = None,
     progress: Progress | None = None,
-    contracts: tuple[SourceContract, ...] | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> FrontierRun:
     """Read the seven sources and write their candidate set into a folder; return the receipt.
@@ -62,38 +66,42 @@ def refresh(
     Payloads come from GitHub, or from ``from_dir``. ``progress`` is called once a source. ``transport``
     is for tests. Raises ConfigurationError if the detectors are missing or the contracts do not hold.
     """
-    require_detectors()
-    contracts = load_contracts() if contracts is None else contracts
-    receipt, current = open_receipt("refresh", from_dir), _Current()
+    receipt = open_receipt("refresh", from_dir)
+    access = Access(transport, from_dir, token, progress, limits)
     try:
-        base = _standing_set(out_dir)
-        with ExitStack() as stack:
-            if from_dir is None:
-                github = stack.enter_context(GitHub(transport=transport, token=token, limits=limits))
-                sources = _from_github(github, contracts, base)
-            else:
-                sources = read_payloads(from_dir, contracts, limits)
-            rows, payloads = _discovered(sources, receipt, current, progress)
-        state = make_state(rows, payloads)
-        record_set(receipt, state, diff_sets(base[0] if base else [], rows), has_base=base is not None)
-        return conclude(receipt, "REFRESHED" if write_set(out_dir, rows, state) else "NO_CHANGE")
+        return conclude(receipt, refresh_into(out_dir, load_contracts(), access, receipt))
     except ConfigurationError:
         raise
     except SecondBrainError as error:
-        return conclude_failure(receipt, error, current.source_id)
+        return conclude_failure(receipt, error)
+
+
+def refresh_into(
+    out_dir: Path, contracts: tuple[SourceContract, ...], access: Access, receipt: FrontierRun
+) -> RunState:
+    """Do a run by some contracts, noting in the receipt what it finds; raise what ends it."""
+    require_detectors()
+    base = _standing_set(out_dir)
+    with ExitStack() as stack:
+        if access.from_dir is None:
+            github = GitHub(transport=access.transport, token=access.token, limits=access.limits)
+            sources = _from_github(stack.enter_context(github), contracts, base)
+        else:
+            sources = read_payloads(access.from_dir, contracts, access.limits)
+        rows, payloads = _discovered(sources, receipt, access.progress)
+    state = make_state(rows, payloads)
+    record_set(receipt, state, diff_sets(base[0] if base else [], rows), has_base=base is not None)
+    return "REFRESHED" if write_set(out_dir, rows, state) else "NO_CHANGE"
 
 
 def _discovered(
-    sources: dict[str, Callable[[], Payload]],
-    receipt: FrontierRun,
-    current: _Current,
-    progress: Progress | None,
+    sources: dict[str, Callable[[], Payload]], receipt: FrontierRun, progress: Progress | None
 ) -> tuple[list[FrontierCandidate], list[Payload]]:
     """Read, screen and extract each source in turn; return all rows in id order, and the payloads."""
     rows: list[FrontierCandidate] = []
     payloads: list[Payload] = []
     for source_id, read in sources.items():
-        current.source_id = source_id
+        receipt["failed_source"] = source_id  # until it has gone through
         payload = read()
         screen_payload(payload)
         extracted = extract(payload)
@@ -104,7 +112,7 @@ def _discovered(
         payloads.append(payload)
         if progress is not None:
             progress(source_id, f"{len(extracted)} candidates at {payload.revision[:12]}")
-    current.source_id = None
+    receipt["failed_source"] = None
     return sorted(rows, key=lambda row: row["id"]), payloads
 
 

@@ -34,7 +34,7 @@ _OVERLAP = 256
 _COMMIT_OR_DIGEST = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ADDED_SHAPES = {
     "private key": re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY"),
-    "sk- key": re.compile(r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}"),
+    "sk- key": re.compile(r"(?<![A-Za-z0-9])sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{16,}"),
     "GitHub token": re.compile(r"(?<![A-Za-z0-9])(?:gh[a-z]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
     "Hugging Face token": re.compile(r"(?<![A-Za-z0-9])hf_[A-Za-z0-9]{20,}"),
     "AWS access key": re.compile(r"(?<![A-Za-z0-9])AKIA[0-9A-Z]{16}"),

@@ -7,19 +7,15 @@ smaller is better (https://sqlite.org/fts5.html#the_bm25_function).
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
-
 from secondbrain.store.opened import Reader
 
 DEPTH = 128
 """Most candidates of one leg."""
 
 
-class Scored(NamedTuple):
-    """One candidate of a leg; ``ordinal`` follows the order of node ids."""
-
-    ordinal: int
-    score: float
+Scored = tuple[int, float]
+"""One candidate of a leg: ordinal, which follows the order of node ids, and score. Plain tuples, as
+SQLite gives them: a request makes hundreds."""
 
 
 def sparse_candidates(reader: Reader, expression: str, sources: Sequence[str] | None = None) -> list[Scored]:
@@ -31,7 +27,5 @@ def sparse_candidates(reader: Reader, expression: str, sources: Sequence[str] | 
     if not expression:
         return []
     if sources is None:
-        rows = reader.rows("read/bm25", (expression, DEPTH))
-    else:
-        rows = reader.rows("read/bm25_of_sources", (expression, json.dumps(sorted(set(sources))), DEPTH))
-    return [Scored(*row) for row in rows]
+        return reader.rows("read/bm25", (expression, DEPTH))
+    return reader.rows("read/bm25_of_sources", (expression, json.dumps(sorted(set(sources))), DEPTH))

@@ -83,7 +83,7 @@ def held(reader: Reader, ordinal: int, terms: Sequence[Weighed]) -> Held:
     found = tuple(
         index
         for index, (term, _) in enumerate(terms)
-        if term.token in words or any(words.issuperset(side) for side in term.aliases)
+        if term.token in words or (term.aliases and any(map(words.issuperset, term.aliases)))
     )
     total = math.fsum(weight for _, weight in terms)
     return Held(found, math.fsum(terms[index].idf for index in found) / total)

@@ -29,9 +29,9 @@ def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | 
     reader = brain.store.reader()
     ordinal = _ordinal(reader, check_text(node_id))
     ranking = rank(reader, query, brain.plan)
-    selected = [one.ordinal for one in ranking.selected(reader, k, brain.plan.per_source_limit)]
+    selected = [one for one, _ in ranking.selected(reader, k, brain.plan.per_source_limit)]
     sparse_scores = dict(ranking.asked.candidates)
-    order = [one.ordinal for one in ranking.order]
+    order = [one for one, _ in ranking.order]
     own = handle(reader, ordinal)
     above = order[: order.index(ordinal)] if ordinal in order else []
     holds = held(reader, ordinal, ranking.asked.terms)
@@ -49,8 +49,8 @@ def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | 
         "sparse_score": sparse_scores.get(ordinal),
         "dense_rank": ranks(ranking.dense.ordinals).get(ordinal),
         "dense_score": ranking.dense.scores.get(ordinal),
-        "fused_rank": ranks(one.ordinal for one in ranking.fused).get(ordinal),
-        "fused_score": next((one.score for one in ranking.fused if one.ordinal == ordinal), None),
+        "fused_rank": ranks(one for one, _ in ranking.fused).get(ordinal),
+        "fused_score": dict(ranking.fused).get(ordinal),
         "reranker_score": ranking.reranker.scores.get(ordinal),
         "terms": [
             {"start": term.start, "end": term.end, "idf": idf, "held": at in holds.terms}
@@ -76,7 +76,7 @@ def _outcome(
 ) -> wire.ExplanationOutcome:
     if ordinal in selected:
         return "SELECTED"
-    if not any(one.ordinal == ordinal for one in ranking.fused):
+    if not any(one == ordinal for one, _ in ranking.fused):
         return "NOT_A_CANDIDATE"
     if ordinal not in order:
         return "ABSTAINED"

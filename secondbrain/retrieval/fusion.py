@@ -5,7 +5,7 @@ k = 60 (Cormack, Clarke and Büttcher, SIGIR 2009).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
 RRF_K = 60
@@ -13,11 +13,8 @@ RRF_K = 60
 PER_SOURCE_LIMIT = 3
 
 
-class Fused(NamedTuple):
-    """One candidate after fusion."""
-
-    ordinal: int
-    score: float
+Fused = tuple[int, float]
+"""One candidate after fusion: ordinal and score. Plain tuples: a request makes hundreds of them."""
 
 
 def fuse(rankings: Iterable[tuple[Sequence[int], float]], rrf_k: int = RRF_K) -> list[Fused]:
@@ -26,12 +23,16 @@ def fuse(rankings: Iterable[tuple[Sequence[int], float]], rrf_k: int = RRF_K) ->
     Raises ValueError where a ranking holds an ordinal twice.
     """
     scores: dict[int, float] = {}
+    legs = 0
     for ordinals, weight in rankings:
         if len(set(ordinals)) != len(ordinals):
             raise ValueError("a ranking holds a candidate twice")
-        for rank, ordinal in enumerate(ordinals, 1):
-            scores[ordinal] = scores.get(ordinal, 0.0) + weight / (rrf_k + rank)
-    return sorted((Fused(*item) for item in scores.items()), key=lambda fused: (-fused.score, fused.ordinal))
+        legs += bool(ordinals)
+        for rank, ordinal in enumerate(ordinals, rrf_k + 1):
+            scores[ordinal] = scores.get(ordinal, 0.0) + weight / rank
+    if legs == 1 and 0.0 not in scores.values():
+        return list(scores.items())  # one ranking is in its order already
+    return sorted(scores.items(), key=lambda fused: (-fused[1], fused[0]))
 
 
 def diverse(candidates: Iterable[T], source: Callable[[T], str], limit: int) -> Iterator[T]:

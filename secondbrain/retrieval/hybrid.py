@@ -94,7 +94,7 @@ class HybridSecondBrain:
                 return _context("ABSTAIN_NO_QUERY", query, [], idle_receipt(self.plan, "NO_QUERY", reader), reader)
             ranking = rank(reader, query, self.plan, wanted)
             selected = ranking.selected(reader, k, self.plan.per_source_limit)
-            handles = [ranking.handle(reader, one.ordinal) for one in selected]
+            handles = [ranking.handle(reader, ordinal) for ordinal, _ in selected]
             receipt = ranking_receipt(reader, self.plan, ranking, selected, wanted)
         except StoreIntegrityError as error:
             return _unavailable(self.plan, query, error)

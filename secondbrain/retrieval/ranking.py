@@ -109,7 +109,7 @@ class Ranking:
     def selected(self, reader: Reader, k: int, per_source_limit: int) -> list[Fused]:
         """Return the first k candidates, at most ``per_source_limit`` of one source."""
         return list(
-            islice(diverse(self.order, lambda one: self.handle(reader, one.ordinal)["source"], per_source_limit), k)
+            islice(diverse(self.order, lambda one: self.handle(reader, one[0])["source"], per_source_limit), k)
         )
 
     def handle(self, reader: Reader, ordinal: int) -> wire.Handle:
@@ -128,10 +128,10 @@ def rank(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | None = 
     asked = ask(reader, text, sources)
     dense = _dense_leg(reader, text, plan, sources)
     fused = fuse(
-        [([one.ordinal for one in asked.candidates], plan.sparse_weight), (dense.ordinals, plan.dense_weight)],
+        [([ordinal for ordinal, _ in asked.candidates], plan.sparse_weight), (dense.ordinals, plan.dense_weight)],
         plan.rrf_k,
     )
-    best = held(reader, asked.candidates[0].ordinal, asked.terms) if asked.candidates else Held((), 0.0)
+    best = held(reader, asked.candidates[0][0], asked.terms) if asked.candidates else Held((), 0.0)
     ranking = Ranking(
         asked=asked,
         dense=dense,
@@ -187,7 +187,7 @@ def _rerank(reader: Reader, text: str, plan: Plan, ranking: Ranking) -> None:
     if not head:
         ranking.reranker = RerankerLeg("NOT_RUN", "NO_CANDIDATES")
         return
-    handles = [ranking.handle(reader, one.ordinal) for one in head]
+    handles = [ranking.handle(reader, ordinal) for ordinal, _ in head]
     try:
         binding, by_node = reranker_scores(plan.reranker, text, handles)
     except ProviderUnavailable:
@@ -195,8 +195,8 @@ def _rerank(reader: Reader, text: str, plan: Plan, ranking: Ranking) -> None:
             raise
         ranking.reranker = RerankerLeg("UNAVAILABLE", "PROVIDER_UNAVAILABLE")
         return
-    scores = {one.ordinal: float(by_node[handle["nodeId"]]) for one, handle in zip(head, handles, strict=True)}
-    place = ranks(one.ordinal for one in head)
-    head.sort(key=lambda one: (-scores[one.ordinal], place[one.ordinal]))
+    scores = {one[0]: float(by_node[handle["nodeId"]]) for one, handle in zip(head, handles, strict=True)}
+    place = ranks(ordinal for ordinal, _ in head)
+    head.sort(key=lambda one: (-scores[one[0]], place[one[0]]))
     ranking.order[:RERANK_DEPTH] = head
     ranking.reranker = RerankerLeg("OK", None, binding, scores)

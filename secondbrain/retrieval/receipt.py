@@ -43,7 +43,7 @@ def ranking_receipt(
     """Return the receipt of a ranking, of which ``selected`` became handles."""
     sparse_scores = dict(ranking.asked.candidates)
     sparse_ranks, dense_ranks = ranks(sparse_scores), ranks(ranking.dense.ordinals)
-    reranked = ranks(one.ordinal for one in ranking.order if one.ordinal in ranking.reranker.scores)
+    reranked = ranks(ordinal for ordinal, _ in ranking.order if ordinal in ranking.reranker.scores)
     nodes: list[wire.SelectedNode] = []
     for place, (ordinal, score) in enumerate(selected, 1):
         holds = held(reader, ordinal, ranking.asked.terms)

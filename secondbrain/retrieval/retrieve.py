@@ -38,7 +38,7 @@ def retrieve(
         reader = (store or default_store()).reader()
         wanted = check_sources(reader, sources)
         found = ask(reader, query, wanted).candidates[:k] if query.strip() else []
-        handles = [handle(reader, one.ordinal) for one in found]
+        handles = [handle(reader, ordinal) for ordinal, _ in found]
     except StoreIntegrityError as error:
         payload["error_type"] = type(error).__name__
         return payload
@@ -50,5 +50,5 @@ def retrieve(
     payload["generation_sha256"] = reader.snapshot.generation_sha256
     payload["corpus_n"] = reader.snapshot.chunk_count
     payload["handles"] = handles
-    payload["scores"] = [one.score for one in found]
+    payload["scores"] = [score for _, score in found]
     return payload

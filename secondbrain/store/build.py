@@ -26,7 +26,7 @@ from sqlite_utils import Database, Migrations
 
 from secondbrain import wire
 from secondbrain.digests import canonical_json, sha256_file, sha256_text
-# READSET
+from secondbrain.discovery.state import read_set
 from secondbrain.errors import StoreIntegrityError
 from secondbrain.projection.admission import MAX_BYTES, MAX_ROWS, Admission, Admitted
 from secondbrain.projection.aliases import Alias, read_aliases
@@ -80,7 +80,7 @@ def build(
         _write(temporary, projection, frontier, read_aliases(aliases), max_bytes, max_rows, progress)
         progress("verify", 0, 0)
         if findings := verify_file(temporary, check_sidecar=False).findings:
-            raise StoreIntegrityError(f"{out}: the new file fails its audit: {findings[0].check}; nothing was replaced")
+            raise StoreIntegrityError(f"{out}: the new file fails its audit: {findings[0]['check']}; nothing was replaced")
         built = _summary(temporary, out)
         _publish(temporary, out, built.file_sha256)
     except (sqlite3.Error, OSError) as error:

@@ -23,6 +23,7 @@ file's or the projection's digest says that. A damaged file is reported, never h
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ class Audit:
     check_sidecar: bool = True
     findings: list[wire.Finding] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
+    generation_sha256: str | None = None
+    """The generation that the file states, where it can be read."""
 
     def query(self, name: str) -> Iterator[tuple[Any, ...]]:
         """Run a named statement on the file."""
@@ -188,20 +191,22 @@ def verify_file(path: Path, *, check_sidecar: bool = True) -> Audit:
                 # A damaged page, an alien schema or text that is no Unicode: the check cannot even run.
                 detail = f"the check cannot run: {type(error).__name__}"
                 audit.findings.append({"check": name, "detail": detail})
+        with suppress(apsw.Error, UnicodeDecodeError):
+            audit.generation_sha256 = audit.generation("generation_sha256")
     finally:
         audit.connection.close()
         audit.reference.close()
     return audit
 
 
-def verification(audit: Audit, generation_sha256: str | None) -> wire.Verification:
+def verification(audit: Audit) -> wire.Verification:
     """Return the payload of an audit."""
     return {
         "schema": "szl.second-brain.verification/v1",
         "subject": "STORE",
         "state": "FAILED" if audit.findings else "VERIFIED",
         "ready": not audit.findings,
-        "generation_sha256": generation_sha256,
+        "generation_sha256": audit.generation_sha256,
         "findings": audit.findings,
         "checked": audit.checked,
         "not_proven": [
