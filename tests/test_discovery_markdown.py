@@ -5,8 +5,11 @@ import re
 
 import pytest
 from discovery_payloads import ANATOMY, KERNELS, payload, payloads, upstream_folder
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from secondbrain.discovery.extract import extract
+from secondbrain.discovery.identity import ids_of
 from secondbrain.discovery.telling_words import telling_words
 from secondbrain.errors import FrontierIntegrityError
 
@@ -169,6 +172,48 @@ def test_a_readme_without_headings_is_one_section():
 def test_a_readme_that_says_nothing_is_refused(data):
     with pytest.raises(FrontierIntegrityError, match="living_anatomy"):
         extract(payload(ANATOMY, data))
+
+
+MARKS = [
+    "# a",
+    "## a",
+    "---",
+    "===",
+    "```",
+    "<!--",
+    "-->",
+    "> # q",
+    "- # l",
+    "<p>",
+    "</p>",
+    "text ",
+    "    ",
+    "[x](http://a.example)",
+    "é",
+]
+PIECES = st.sampled_from(
+    [*MARKS, "| a | b |", "|---|---|", "\n", "\n\n", "\r\n", "\r", "\t", "\u2028", "\x0c", "\0"]
+)
+
+
+@given(st.lists(PIECES, max_size=40))
+@example(["---", "\n", "# a", "\n", "---", "\n", "# a", "\n", "# a"])
+def test_whatever_a_readme_holds_its_sections_are_cut_exactly(pieces):
+    data = "".join(pieces).encode()
+    try:
+        rows = extract(payload(KERNELS, data or b"\n"))
+    except FrontierIntegrityError:
+        assert not any(piece in ("# a", "text ", "é") for piece in pieces[:1]), "there is a section"
+        return
+    end_before = None
+    for row in rows:
+        if row["source_kind"] == "source-document":
+            first, end = map(int, re.search(r"\nBytes: (\d+)-(\d+)\n", row["content"]).groups())
+            assert end_before in (None, first)
+            assert f"Section SHA-256: {hashlib.sha256(data[first:end]).hexdigest()}" in row["content"]
+            end_before = end
+        assert row["id"] in ids_of(row)
+    assert end_before == len(data)
 
 
 def test_telling_words_prefer_words_that_other_sections_lack():

@@ -13,9 +13,12 @@ import pytest
 from discovery_payloads import ANATOMY, write_folder
 from github_simulator import GitHubSimulator, ReviewRepository, git
 
+from secondbrain.discovery.git import Clone
 from secondbrain.discovery.propose import propose
 from secondbrain.discovery.state import read_set
-from secondbrain.errors import ConfigurationError
+from secondbrain.errors import ConfigurationError, FrontierBoundaryError
+from secondbrain.schemas import checked
+from secondbrain.wire import FRONTIER_RUN
 
 TOKEN = "a-token-for-tests"
 NOTHING = "0" * 40
@@ -35,7 +38,7 @@ class World:
         arguments = {"transport": self.github.transport, "token": TOKEN, **arguments}
         receipt = propose(self.repository.clone, receipt_path=self.receipt_path, **arguments)
         assert self.written() == receipt
-        return receipt
+        return checked(FRONTIER_RUN, receipt)
 
     def written(self):
         return json.loads(self.receipt_path.read_text(encoding="utf-8"))
@@ -254,6 +257,16 @@ def test_a_pull_request_without_a_number_is_a_failure(world):
     assert (receipt["ready"], receipt["proposal"]["pull_request_url"]) == (False, None)
 
 
+def test_pull_requests_of_others_are_none_of_ours(world):
+    world.github.pulls += [
+        {"number": 7, "head": {"label": "someone:automation/frontier-memory-0000000000000000"}},
+        {"number": 8, "head": {"label": "szl-holdings:another-branch"}},
+        {"number": 9, "head": {"label": None}},
+    ]
+    receipt = world.propose()
+    assert (receipt["state"], receipt["proposal"]["other_open_proposals"]) == ("REVIEW_PR_OPENED", [])
+
+
 def test_payloads_may_come_from_a_folder(world, tmp_path):
     receipt = world.propose(from_dir=write_folder(tmp_path / "payloads"))
     assert (receipt["state"], receipt["origin"]) == ("REVIEW_PR_OPENED", "FOLDER")
@@ -351,6 +364,23 @@ def test_a_receipt_is_written_even_where_the_run_breaks(world):
     assert (written["state"], written["ready"]) == ("FAILED", False)
     assert written["error_type"] == "KeyboardInterrupt"
     assert len(git(world.repository.clone, "worktree", "list").splitlines()) == 1
+
+
+def test_a_git_that_never_answers_is_given_up(world, monkeypatch):
+    monkeypatch.setattr("secondbrain.discovery.git.GIT_SECONDS", 0.0001)
+    receipt = world.propose()
+    assert receipt["state"] == "UNAVAILABLE"
+    assert "not done in" in receipt["error"]
+
+
+def test_only_a_proposal_branch_can_be_pushed(world):
+    clone = Clone(world.repository.clone)
+    commit = clone.fetch("main")
+    for branch in ("main", "automation/other", "automation/frontier-memory-" + "0" * 16 + ":main"):
+        with pytest.raises(FrontierBoundaryError, match="proposal branch"):
+            clone.push_new_branch(world.repository.clone, commit, branch)
+    with pytest.raises(FrontierBoundaryError, match="full commit"):
+        clone.push_new_branch(world.repository.clone, "", "automation/frontier-memory-" + "0" * 16)
 
 
 def test_without_git_the_receipt_says_so(world, monkeypatch):

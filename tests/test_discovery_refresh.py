@@ -188,3 +188,15 @@ def test_the_real_payloads_give_the_committed_set_in_less_than_a_second(tmp_path
         name: (REPOSITORY_ROOT / "frontier" / name).read_bytes() for name in bytes_of(tmp_path / "out")
     }
     assert bytes_of(tmp_path / "out") == committed
+
+
+def test_receipts_and_diffs_keep_their_schemas(tmp_path, github):
+    from secondbrain.discovery.diff import diff_sets
+    from secondbrain.schemas import checked
+    from secondbrain.wire import FRONTIER_DIFF, FRONTIER_RUN
+
+    checked(FRONTIER_RUN, refresh(tmp_path, transport=github.transport))
+    github.fail("raw", ANATOMY, "cut_off")
+    checked(FRONTIER_RUN, refresh(tmp_path, transport=github.transport))
+    rows, _ = read_set(tmp_path)
+    checked(FRONTIER_DIFF, diff_sets(rows[1:], rows[:-1]))

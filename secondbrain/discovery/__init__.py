@@ -6,10 +6,11 @@ In: payloads of GitHub at exact commits, or a folder that holds them. Out: ``can
 Never here: another source, host or branch; anything learned, promoted, merged, approved or deleted;
 a pushed branch changed; a payload's text or a found secret in a receipt, error or log.
 
-    contracts   which seven sources                 candidate, identity   a row and its id
-    github      the only HTTP client                extract (and _*)      payload → rows
-    fetch       payloads at exact commits           state                 the two files, written and verified
-    screen      no secret-like material             diff                  what changed, for reviewers
-    strict_json JSON without surprises              refresh, receipt      the run and its record
-    git, propose                                    review branch and pull request
+What is read      contracts (which seven) · github (the only HTTP client) · fetch · payload
+What is refused   screen (secret-like material) · strict_json
+What is made      extract and extract_* · candidate · identity (ids) · markdown_text · telling_words
+What is kept      state (the two files) · diff · receipt
+The two runs      refresh · propose, with git and pull_request
+
+Readers of a set import :mod:`state` alone: it needs neither the network library nor the detectors.
 """

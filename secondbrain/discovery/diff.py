@@ -1,48 +1,13 @@
 """What changed between two candidate sets, for the person who reviews it: ids and fields, no text."""
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 from secondbrain.digests import canonical_lines_sha256
-from secondbrain.wire import FrontierCandidate
+from secondbrain.wire import FrontierCandidate, FrontierChanges, FrontierDiff, FrontierDiffEntry
 
 Change = Literal["added", "changed", "removed", "unchanged"]
 CHANGES: tuple[Change, ...] = ("added", "changed", "removed", "unchanged")
-
-
-class Counts(TypedDict):
-    """How many candidates of a group changed in which way."""
-
-    added: int
-    changed: int
-    removed: int
-    unchanged: int
-
-
-class Entry(TypedDict):
-    """One candidate that is not the same in both sets."""
-
-    id: str
-    title: str
-    repository: str
-    kind: str
-    fields: NotRequired[list[str]]
-    """Which fields changed."""
-
-
-class FrontierDiff(TypedDict):
-    """Two sets compared by id; ``revision_only`` counts the changed that kept all but their revision."""
-
-    schema: Literal["szl.second-brain.frontier-diff/v1"]
-    base_candidate_set_sha256: str
-    candidate_set_sha256: str
-    counts: Counts
-    revision_only: int
-    by_repository: dict[str, Counts]
-    by_kind: dict[str, Counts]
-    added: list[Entry]
-    changed: list[Entry]
-    removed: list[Entry]
 
 
 def diff_sets(base: Sequence[FrontierCandidate], new: Sequence[FrontierCandidate]) -> FrontierDiff:
@@ -82,21 +47,21 @@ def _changed_fields(before: FrontierCandidate, after: FrontierCandidate) -> list
     return [key for key in keys if before.get(key) != after.get(key)]
 
 
-def _counts(changes: Iterable[Change]) -> Counts:
-    counts: Counts = {"added": 0, "changed": 0, "removed": 0, "unchanged": 0}
+def _counts(changes: Iterable[Change]) -> FrontierChanges:
+    counts: FrontierChanges = {"added": 0, "changed": 0, "removed": 0, "unchanged": 0}
     for change in changes:
         counts[change] += 1
     return counts
 
 
-def _grouped(pairs: Iterable[tuple[str, Change]]) -> dict[str, Counts]:
+def _grouped(pairs: Iterable[tuple[str, Change]]) -> dict[str, FrontierChanges]:
     groups: dict[str, list[Change]] = {}
     for name, change in pairs:
         groups.setdefault(name, []).append(change)
     return {name: _counts(groups[name]) for name in sorted(groups)}
 
 
-def _entry(row: FrontierCandidate) -> Entry:
+def _entry(row: FrontierCandidate) -> FrontierDiffEntry:
     return {
         "id": row["id"],
         "title": row["title"],

@@ -18,9 +18,10 @@ from typing import Any
 from secondbrain.digests import is_git_revision, sha256_bytes
 from secondbrain.discovery.contracts import SourceContract
 from secondbrain.discovery.github import DEFAULT_LIMITS, Answer, GitHub, Limits
-from secondbrain.discovery.payload import Lineage, Payload
+from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.strict_json import equal, mapping, parse, sequence
 from secondbrain.errors import FrontierBoundaryError, FrontierIntegrityError, ProviderUnavailable
+from secondbrain.wire import FrontierLineage
 
 BRANCH = "main"
 SOURCES_FILE = "sources.json"
@@ -83,7 +84,7 @@ def _newest_revision(github: GitHub, contract: SourceContract) -> str:
     return str(revision)
 
 
-def _lineage(github: GitHub, contract: SourceContract, before: str | None, revision: str) -> Lineage:
+def _lineage(github: GitHub, contract: SourceContract, before: str | None, revision: str) -> FrontierLineage:
     if before is None:
         return "FIRST"
     if before == revision:

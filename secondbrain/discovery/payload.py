@@ -1,13 +1,10 @@
 """One source's bytes at its exact revision."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from secondbrain.digests import sha256_bytes
 from secondbrain.discovery.contracts import SourceContract
-
-Lineage = Literal["FIRST", "SAME", "AHEAD", "DIVERGED", "NOT_CHECKED"]
-"""How a revision relates to the one in the set before: NOT_CHECKED where payloads came from a folder."""
+from secondbrain.wire import FrontierLineage
 
 
 @dataclass(frozen=True)
@@ -17,7 +14,7 @@ class Payload:
     contract: SourceContract
     revision: str
     data: bytes
-    lineage: Lineage
+    lineage: FrontierLineage
 
     @property
     def sha256(self) -> str:

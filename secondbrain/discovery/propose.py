@@ -22,9 +22,6 @@ from secondbrain.discovery.git import BRANCH_PREFIX, REPOSITORY, Clone
 from secondbrain.discovery.github import DEFAULT_LIMITS, Answer, GitHub, Limits
 from secondbrain.discovery.pull_request import body_of, title_of
 from secondbrain.discovery.receipt import (
-    FrontierRun,
-    Proposal,
-    RunState,
     conclude,
     conclude_failure,
     open_receipt,
@@ -39,6 +36,7 @@ from secondbrain.errors import (
     ProviderUnavailable,
     SecondBrainError,
 )
+from secondbrain.wire import FrontierProposal, FrontierRun, FrontierRunState
 
 if TYPE_CHECKING:
     import httpx
@@ -80,7 +78,7 @@ def propose(
     return receipt
 
 
-def _proposed(repo_dir: Path, access: Access, receipt: FrontierRun) -> RunState:
+def _proposed(repo_dir: Path, access: Access, receipt: FrontierRun) -> FrontierRunState:
     """Do the run and return how it ended."""
     clone = Clone(repo_dir)
     main = clone.fetch(BRANCH)
@@ -106,7 +104,7 @@ def _proposed(repo_dir: Path, access: Access, receipt: FrontierRun) -> RunState:
             return _pull_request(github, branch, receipt, proposal)
 
 
-def _empty_proposal(main: str) -> Proposal:
+def _empty_proposal(main: str) -> FrontierProposal:
     return {
         "repository": REPOSITORY,
         "base_commit": main,
@@ -128,7 +126,7 @@ def _require_plain_folder(tree: Path) -> None:
             raise FrontierBoundaryError(f"{path.relative_to(tree)} on {BRANCH} is a symbolic link: refused")
 
 
-def _refreshed(tree: Path, access: Access, receipt: FrontierRun) -> RunState:
+def _refreshed(tree: Path, access: Access, receipt: FrontierRun) -> FrontierRunState:
     """Refresh inside the worktree, by main's own contracts."""
     try:
         contracts = load_contracts(tree / FOLDER / "sources.toml")
@@ -138,7 +136,7 @@ def _refreshed(tree: Path, access: Access, receipt: FrontierRun) -> RunState:
         raise type(error)(str(error).replace(f"{tree}/", "")) from error
 
 
-def _open_proposals(github: GitHub, branch: str, proposal: Proposal) -> bool:
+def _open_proposals(github: GitHub, branch: str, proposal: FrontierProposal) -> bool:
     """Note the open pull requests of frontier memory; say whether one is of this branch."""
     answer = github.get(f"/repos/{REPOSITORY}/pulls", {"state": "open", "base": BRANCH, "per_page": "100"})
     if answer.status != 200:
@@ -149,11 +147,13 @@ def _open_proposals(github: GitHub, branch: str, proposal: Proposal) -> bool:
         if label == f"{_OWNER}:{branch}":
             _note_pull_request(proposal, pull)
         elif isinstance(label, str) and label.startswith(f"{_OWNER}:{BRANCH_PREFIX}"):
-            proposal["other_open_proposals"].append(int(pull["number"]))
+            proposal["other_open_proposals"].append(_number_of(pull))
     return proposal["pull_request"] is not None
 
 
-def _pull_request(github: GitHub, branch: str, receipt: FrontierRun, proposal: Proposal) -> RunState:
+def _pull_request(
+    github: GitHub, branch: str, receipt: FrontierRun, proposal: FrontierProposal
+) -> FrontierRunState:
     """Open the pull request of a branch that was pushed, or leave that to a person (rule 5)."""
     if not github.has_token:
         proposal["reason"] = "NO_TOKEN"
@@ -180,10 +180,14 @@ def _names_policy(answer: Answer) -> bool:
     return any(word in said for word in _POLICY_WORDS)
 
 
-def _note_pull_request(proposal: Proposal, pull: Mapping[str, Any]) -> None:
+def _note_pull_request(proposal: FrontierProposal, pull: Mapping[str, Any]) -> None:
+    # The address is made here: nothing that an answer says is shown as a link.
+    proposal["pull_request"] = number = _number_of(pull)
+    proposal["pull_request_url"] = f"https://github.com/{REPOSITORY}/pull/{number}"
+
+
+def _number_of(pull: Mapping[str, Any]) -> int:
     number = pull.get("number")
     if not isinstance(number, int):
         raise ProviderUnavailable("GitHub named a pull request without a number")
-    # The address is made here: nothing that an answer says is shown as a link.
-    proposal["pull_request"] = number
-    proposal["pull_request_url"] = f"https://github.com/{REPOSITORY}/pull/{number}"
+    return number

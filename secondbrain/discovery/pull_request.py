@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from secondbrain.discovery.receipt import FrontierRun
+from secondbrain.wire import FrontierRun
 
 
 def title_of(receipt: FrontierRun) -> str:

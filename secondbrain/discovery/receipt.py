@@ -4,81 +4,20 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Literal
 
-from secondbrain.discovery.diff import Counts, FrontierDiff
-from secondbrain.discovery.payload import Lineage, Payload
+from secondbrain.discovery.payload import Payload
 from secondbrain.errors import ProviderUnavailable
-from secondbrain.wire import Authority, FrontierCandidate, FrontierState, no_authority
+from secondbrain.wire import (
+    FrontierCandidate,
+    FrontierDiff,
+    FrontierRun,
+    FrontierRunState,
+    FrontierState,
+    no_authority,
+)
 
-RunState = Literal[
-    "NO_CHANGE",
-    "REFRESHED",
-    "REVIEW_PR_OPENED",
-    "EXISTING_REVIEW_PR",
-    "EXISTING_BRANCH_NO_FORCE",
-    "BRANCH_READY_EXTERNAL_PR_REQUIRED",
-    "REFUSED",
-    "UNAVAILABLE",
-    "FAILED",
-]
-FAILURES: frozenset[RunState] = frozenset({"REFUSED", "UNAVAILABLE", "FAILED"})
-
-
-class RunSource(TypedDict):
-    """One source as this run read it."""
-
-    source_id: str
-    repository: str
-    path: str
-    revision: str
-    bytes: int
-    content_sha256: str
-    candidate_count: int
-    lineage: Lineage
-
-
-class Proposal(TypedDict):
-    """What was proposed, and where; values appear as they come about."""
-
-    repository: str
-    base_commit: str | None
-    branch: str | None
-    branch_pushed: bool
-    commit: str | None
-    pull_request: int | None
-    pull_request_url: str | None
-    compare_url: str | None
-    reason: str | None
-    other_open_proposals: list[int]
-
-
-class FrontierRun(TypedDict):
-    """The receipt of one run. ``ready`` says that it ended as it should: exit status 0."""
-
-    schema: Literal["szl.second-brain.continuous-frontier-run/v1"]
-    command: Literal["refresh", "propose"]
-    origin: Literal["GITHUB", "FOLDER"]
-    state: RunState
-    ready: bool
-    sources: list[RunSource]
-    failed_source: str | None
-    error_type: str | None
-    error: str | None
-    candidate_count: int | None
-    candidate_set_sha256: str | None
-    state_sha256: str | None
-    source_kind_counts: dict[str, int]
-    base_candidate_set_sha256: str | None
-    changes: Counts | None
-    revision_only: int | None
-    proposal: Proposal | None
-    private_graph_nodes_loaded: Literal[0]
-    raw_graph_nodes_admitted_to_gradients: Literal[0]
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
+FAILURES: frozenset[FrontierRunState] = frozenset({"REFUSED", "UNAVAILABLE", "FAILED"})
 
 
 def open_receipt(command: Literal["refresh", "propose"], from_dir: Path | None) -> FrontierRun:
@@ -135,7 +74,7 @@ def record_set(receipt: FrontierRun, state: FrontierState, diff: FrontierDiff, *
     receipt["revision_only"] = diff["revision_only"]
 
 
-def conclude(receipt: FrontierRun, state: RunState) -> FrontierRun:
+def conclude(receipt: FrontierRun, state: FrontierRunState) -> FrontierRun:
     """Close a receipt with an outcome."""
     receipt["state"] = state
     receipt["ready"] = state not in FAILURES

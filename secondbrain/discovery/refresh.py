@@ -22,8 +22,6 @@ from secondbrain.discovery.fetch import Progress, fetch_payload, read_payloads
 from secondbrain.discovery.github import DEFAULT_LIMITS, GitHub, Limits
 from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.receipt import (
-    FrontierRun,
-    RunState,
     conclude,
     conclude_failure,
     open_receipt,
@@ -33,7 +31,7 @@ from secondbrain.discovery.receipt import (
 from secondbrain.discovery.screen import require_detectors, screen_candidate, screen_payload
 from secondbrain.discovery.state import CANDIDATES, STATE, CandidateSet, make_state, read_set, write_set
 from secondbrain.errors import ConfigurationError, FrontierIntegrityError, SecondBrainError
-from secondbrain.wire import FrontierCandidate
+from secondbrain.wire import FrontierCandidate, FrontierRun, FrontierRunState
 
 if TYPE_CHECKING:
     import httpx
@@ -78,7 +76,7 @@ def refresh(
 
 def refresh_into(
     out_dir: Path, contracts: tuple[SourceContract, ...], access: Access, receipt: FrontierRun
-) -> RunState:
+) -> FrontierRunState:
     """Do a run by some contracts, noting in the receipt what it finds; raise what ends it."""
     require_detectors()
     base = _standing_set(out_dir)
