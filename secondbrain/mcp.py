@@ -17,6 +17,7 @@ The SDK is an extra; importing this module without it raises ConfigurationError 
 """
 
 import logging
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -37,6 +38,7 @@ from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.retrieval.query import MAX_CHARACTERS
 from secondbrain.retrieval.receipts import verify_receipt as receipt_verified
 from secondbrain.retrieval.status import status as status_of
+from secondbrain.settings import PREFIX
 
 try:
     from mcp.server.mcpserver import MCPServer
@@ -101,11 +103,20 @@ def create_server(brain: HybridSecondBrain | None = None) -> MCPServer[Any]:
 
 
 def run_stdio(brain: HybridSecondBrain | None = None) -> None:
-    """Serve on standard input and output until the input ends; log warnings to standard error (rule 5)."""
+    """Serve on standard input and output until the input ends; log warnings to standard error (rule 5).
+
+    To be called in the main thread. Raises as :func:`create_server` does.
+    """
     logging.basicConfig(
         stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
     )
-    create_server(brain).run("stdio")
+    server = create_server(brain)
+    # The SDK reads its input in a thread, and a KeyboardInterrupt would wait for the next line of it.
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        server.run("stdio")
+    finally:
+        signal.signal(signal.SIGINT, interrupted)
 
 
 def mount_mcp(
@@ -152,9 +163,12 @@ def _security(allowed_hosts: Sequence[str], allowed_origins: Sequence[str]) -> T
     hosts = LOOPBACK if "*" in allowed_hosts else allowed_hosts
     for name in (*hosts, *allowed_origins):
         if "*" in name:
-            raise ConfigurationError(f"{name!r} is a pattern: {PATH} wants host names and origins in full")
+            raise ConfigurationError(
+                f"{name!r} is a pattern: for {PATH} write names in full in {PREFIX}ALLOWED_HOSTS and "
+                f"{PREFIX}CORS_ORIGINS"
+            )
     return TransportSecuritySettings(
-        allowed_hosts=[form for host in hosts for form in (host, f"{host}:*")],
+        allowed_hosts=[form for host in hosts for form in (host.lower(), f"{host.lower()}:*")],
         allowed_origins=list(allowed_origins),
     )
 

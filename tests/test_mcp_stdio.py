@@ -2,6 +2,7 @@
 
 import io
 import json
+import signal
 import subprocess
 import sys
 from typing import Any
@@ -86,10 +87,9 @@ def spoken(
     return sorted(messages, key=lambda message: int(message["id"])), log
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_the_sdks_client_gets_the_librarys_payload(store: Store, mode: str) -> None:
+def test_the_sdks_client_gets_the_librarys_payload(store: Store) -> None:
     async def run() -> Any:
-        async with Client(over_stdio(store), mode=mode) as client:
+        async with Client(over_stdio(store)) as client:
             return await client.call_tool("search_handles", {"query": "chain of receipts", "k": 2})
 
     expected = HybridSecondBrain(store).context("chain of receipts", 2)
@@ -126,10 +126,26 @@ def test_the_operator_reads_in_the_log_what_the_caller_is_not_told(store: Store)
     assert f"WARNING secondbrain.mcp: StoreIntegrityError: {store.path}" in log
 
 
+def test_an_interrupt_ends_it_at_once(store: Store) -> None:
+    how = over_stdio(store)
+    with subprocess.Popen(
+        [how.command, *how.args], env=how.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(conversation().encode())
+        server.stdin.flush()
+        server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(5) == -signal.SIGINT
+
+
 def test_it_ends_with_its_input(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     out = io.BytesIO()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(conversation().encode())))
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out))
+    interrupt = signal.getsignal(signal.SIGINT)
     run_stdio(HybridSecondBrain(store))
+    assert signal.getsignal(signal.SIGINT) is interrupt
     [answer] = out.getvalue().splitlines()
     assert json.loads(answer)["result"]["serverInfo"]["title"] == "Second Brain"
