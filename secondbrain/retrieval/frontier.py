@@ -157,10 +157,11 @@ def verified_frontier(reader: Reader) -> wire.FrontierState:
             raise FrontierIntegrityError("this database holds no frontier set; build it with --frontier DIR")
         try:
             finding = next(frontier_findings(reader.rows, stated), None)
-            state = json.loads(reader.rows("read/frontier_state")[0][0])
+            if finding is None:
+                state = json.loads(reader.rows("read/frontier_state")[0][0])
         except (ValueError, KeyError, TypeError) as error:
             raise FrontierIntegrityError(f"the stored frontier state is damaged: {type(error).__name__}") from None
-        if finding is not None or state is None:
+        if state is None:
             raise FrontierIntegrityError(f"the stored frontier set fails its check: {finding}")
         reader.memo["frontier_state"] = state
     return state
