@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -88,3 +89,27 @@ def no_operators_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def json_lines(path: Path) -> list[dict[str, object]]:
     """Read a JSON lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def require_shell() -> str:
+    """Return the sqlite3 shell, or skip the test; in CI a missing shell is a failure."""
+    shell = shutil.which("sqlite3")
+    if shell is None:
+        _missing("the sqlite3 shell is not installed (Debian: sqlite3)")
+    assert shell is not None
+    return shell
+
+
+def require_browser() -> str:
+    """Return Debian's chromium, or skip the test; in CI a missing browser is a failure."""
+    browser = shutil.which("chromium")
+    if browser is None or shutil.which("chromedriver") is None:
+        _missing("chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+    assert browser is not None
+    return browser
+
+
+def _missing(reason: str) -> None:
+    if os.environ.get("SB_CI") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
