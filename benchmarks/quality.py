@@ -39,7 +39,9 @@ def bm25s_engine(rows: list[Row], queries: Mapping[str, str]) -> measure.Run:
     stemmer = Stemmer.Stemmer("english")
     texts = [f"{row.title} {row.text}" for row in rows]
     retriever = bm25s.BM25(method="lucene")
-    retriever.index(bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False)
+    retriever.index(
+        bm25s.tokenize(texts, stopwords="en", stemmer=stemmer, show_progress=False), show_progress=False
+    )
     depth = min(DEPTH, len(rows))
     run: measure.Run = {}
     for query_id, text in queries.items():
@@ -65,7 +67,7 @@ def tantivy_engine(rows: list[Row], queries: Mapping[str, str]) -> measure.Run:
     searcher = index.searcher()
     run: measure.Run = {}
     for query_id, text in queries.items():
-        words = " ".join(re.findall(r"\w+", text)).lower()
+        words = " ".join(f'"{word}"' for word in re.findall(r"\w+", text.lower()))
         hits = searcher.search(index.parse_query(words, ["text"]), DEPTH).hits if words else []
         run[query_id] = [(rows[searcher.doc(address)["at"][0]].id, score) for score, address in hits]
     return run
@@ -79,9 +81,12 @@ ENGINES: dict[str, tuple[str, Engine]] = {
 
 
 def main(collections: Path, names: list[str]) -> None:
-    engines = {name: (_version(package), run) for name, (package, run) in ENGINES.items() if _version(package)}
+    engines = {
+        name: (_version(package), run) for name, (package, run) in ENGINES.items() if _version(package)
+    }
     columns = " | ".join(f"{name} {found}" for name, (found, _) in engines.items())
-    print(f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {time.strftime('%Y-%m-%d')}\n")
+    python, sqlite = platform.python_version(), apsw.sqlite_lib_version()
+    print(f"Python {python}, SQLite {sqlite}, {time.strftime('%Y-%m-%d')}\n")
     print(f"| collection | documents | queries | {columns} | R@100 | MRR@10 | abstained |")
     print("|---|---|---|" + "---|" * len(engines) + "---|---|---|")
     for name in names or sorted(folder.name for folder in collections.iterdir() if folder.is_dir()):
@@ -89,7 +94,9 @@ def main(collections: Path, names: list[str]) -> None:
         rows = list(beir.documents(folder / "corpus.jsonl"))
         judged = beir.judgements(folder / "qrels.tsv")
         queries = {key: text for key, text in beir.queries(folder / "queries.jsonl").items() if key in judged}
-        results = {engine: measure.evaluate(run(rows, queries), judged) for engine, (_, run) in engines.items()}
+        results = {
+            engine: measure.evaluate(run(rows, queries), judged) for engine, (_, run) in engines.items()
+        }
         figures = " | ".join(f"{result.means['nDCG@10']:.4f}" for result in results.values())
         own = results["Second Brain"].means
         print(

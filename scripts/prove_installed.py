@@ -55,7 +55,9 @@ def main(checkout: Path, manifest_file: Path) -> None:
     assert status["corpus_n"] == manifest["rows"] == 575, status
     assert status["generation_sha256"] == manifest["generation_sha256"]
     assert secondbrain.index()["sources"] == manifest["sources"]
-    say(f"{status['corpus_n']} chunks of generation {status['generation_sha256'][:12]}, {status['integrity']}")
+    say(
+        f"{status['corpus_n']} chunks of generation {status['generation_sha256'][:12]}, {status['integrity']}"
+    )
 
     brain = secondbrain.HybridSecondBrain()
     for query, node_id in SEARCHES.items():
@@ -92,12 +94,15 @@ def prove_frontier(second_brain) -> None:
     assert second_brain.status()["candidate_set_sha256"] == state["candidate_set_sha256"]
     review = second_brain.frontier_search("formula quant anatomy ouroboros", k=12)
     content = second_brain.AuthorizedFrontierHydrator(lambda *a: True).hydrate(
-        review["handles"], principal_id="reviewer-123", tenant_id="tenant-abc", policy_revision="sha256:" + "b" * 64
+        review["handles"],
+        principal_id="reviewer-123",
+        tenant_id="tenant-abc",
+        policy_revision="sha256:" + "b" * 64,
     )
     assert content["evidence_set_sha256"] == review["evidence_set_sha256"]
     assert len(content["documents"]) == len(review["handles"]) > 0
     assert second_brain.anatomy_feed()["handles"]
-    say(f"frontier: {state['candidate_count']} candidates {dict(sorted(counts.items()))}, search, feed, hydration")
+    say(f"frontier: {state['candidate_count']} candidates, {counts}; search, feed, hydration")
 
 
 def prove_command_line(status) -> None:
@@ -124,7 +129,9 @@ def prove_command_line(status) -> None:
     shell = shutil.which("sqlite3")
     assert shell, "the sqlite3 shell is not installed"
     query = "SELECT count(*) FROM chunk_handle; SELECT count(*) > 0 FROM search WHERE query MATCH 'lambda'"
-    out = subprocess.run([shell, "-readonly", str(path), query], check=True, capture_output=True, text=True).stdout
+    out = subprocess.run(
+        [shell, "-readonly", str(path), query], check=True, capture_output=True, text=True
+    ).stdout
     assert out.split() == ["575", "1"], out
     say("the sqlite3 shell reads it")
 

@@ -1,18 +1,21 @@
-"""The command line: a table for people, the payload alone for programs, one sentence and an exit code for errors."""
+"""The command line: a table for people, the payload alone for programs, one sentence for an error."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROWS, row, write_projection
+from conftest import ROOT, ROWS, row, write_projection
 
 from secondbrain import wire
 from secondbrain.cli import main
 from secondbrain.digests import canonical_json
+from secondbrain.discovery.diff import diff_sets
+from secondbrain.discovery.state import read_set
 from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.store.opened import Store
 
@@ -21,7 +24,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Return a function that runs a command over the small store: exit code, standard output, standard error."""
+    """Return a function that runs a command over the small store: exit code, output, errors."""
     monkeypatch.setenv("SECOND_BRAIN_CORPUS", str(store.path))
 
     def run(*arguments: str) -> tuple[int, str, str]:
@@ -49,7 +52,12 @@ def test_a_person_sees_rank_title_source_digest_words_and_mode(run: Run) -> None
 
 
 def test_no_text_of_a_chunk_is_printed(run: Run) -> None:
-    for command in (("search", "receipts"), ("search", "receipts", "--json"), ("status",), ("explain", "receipts", "note:1")):
+    for command in (
+        ("search", "receipts"),
+        ("search", "receipts", "--json"),
+        ("status",),
+        ("explain", "receipts", "note:1"),
+    ):
         _, out, err = run(*command)
         for one in ROWS:
             assert one["text"] not in out + err
@@ -70,7 +78,9 @@ def test_a_double_dash_ends_options(run: Run) -> None:
     assert (code, err) == (0, "")
 
 
-@pytest.mark.parametrize("arguments", [("search", "x", "-k", "13"), ("search",), ("nothing",), ("search", "x", "--no")])
+@pytest.mark.parametrize(
+    "arguments", [("search", "x", "-k", "13"), ("search",), ("nothing",), ("search", "x", "--no")]
+)
 def test_wrong_usage_leaves_with_two(run: Run, arguments: tuple[str, ...]) -> None:
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
@@ -91,7 +101,9 @@ def test_an_unknown_source_is_refused_by_name(run: Run) -> None:
     assert "nowhere" in err
 
 
-def test_a_missing_corpus_is_one_sentence_that_names_the_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_corpus_is_one_sentence_that_names_the_variable(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECOND_BRAIN_CORPUS", "nowhere.jsonl")
     for command in (("search", "x"), ("status",), ("path",)):
         code, out, err = run(*command)
@@ -125,7 +137,9 @@ def test_verify_that_cannot_run_leaves_with_two(run: Run, tmp_path: Path) -> Non
 def test_make_check_build_export_go_round(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = tmp_path / "documents"
     documents.mkdir()
-    (documents / "one.md").write_text("# One\n\nFirst text.\n\n## Empty\n\n# Two\n\nSecond text.\n", encoding="utf-8")
+    (documents / "one.md").write_text(
+        "# One\n\nFirst text.\n\n## Empty\n\n# Two\n\nSecond text.\n", encoding="utf-8"
+    )
     projection, database, again = tmp_path / "p.jsonl", tmp_path / "p.db", tmp_path / "again.jsonl"
     code, out, _ = run("corpus", "make", str(documents), "-o", str(projection), "--json")
     assert code == 0
@@ -154,7 +168,10 @@ def test_people_read_the_same_of_make_check_build_and_export(run: Run, tmp_path:
 
 def test_a_refused_projection_is_one_sentence_and_leaves_no_file(run: Run, tmp_path: Path) -> None:
     bad = write_projection(tmp_path / "bad.jsonl", [row("a", "one"), {**row("b", "two"), "sha256": "0" * 64}])
-    for command in (("corpus", "check", str(bad)), ("build", "--corpus", str(bad), "-o", str(tmp_path / "bad.db"))):
+    for command in (
+        ("corpus", "check", str(bad)),
+        ("build", "--corpus", str(bad), "-o", str(tmp_path / "bad.db")),
+    ):
         code, out, err = run(*command)
         assert (code, out) == (1, "")
         assert err == f"secondbrain: {bad}, line 2: the digest of 'b' does not match its text\n"
@@ -223,7 +240,11 @@ def test_an_unavailable_store_is_said_and_leaves_with_one(run: Run, store: Store
 
 
 def test_output_into_a_closed_pipe_ends_quietly(store: Store) -> None:
-    command = [sys.executable, "-c", "from secondbrain.cli import main; main(['search', 'receipts', '--json'])"]
+    command = [
+        sys.executable,
+        "-c",
+        "from secondbrain.cli import main; main(['search', 'receipts', '--json'])",
+    ]
     reader, writer = os.pipe()
     os.close(reader)
     environment = {**os.environ, "SECOND_BRAIN_CORPUS": str(store.path)}
@@ -238,3 +259,78 @@ def test_a_query_that_is_no_utf8_is_refused_by_name(store: Store) -> None:
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     assert done.returncode == 2
     assert b"lone surrogate" in done.stderr
+
+
+def test_the_frontier_is_shown_searched_and_compared(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_store: Callable[..., Store]
+) -> None:
+    assert run("frontier", "status")[0] == 1
+    assert run("frontier", "search", "formula")[0] == 1
+    assert run("anatomy")[0] == 1
+    monkeypatch.setenv("SECOND_BRAIN_CORPUS", str(make_store(frontier=ROOT / "frontier").path))
+    code, out, _ = run("frontier", "status")
+    assert code == 0
+    assert "living_anatomy" in out
+    assert json.loads(run("frontier", "status", "--json")[1])["ready"] is True
+    code, out, _ = run("frontier", "search", "entropy", "--kind", "attributed-formula", "-k", "2")
+    assert code == 0
+    assert "REVIEW_REQUIRED · 2 candidates · promotion authority NONE" in out
+    assert json.loads(run("frontier", "search", "entropy", "--json")[1])["schema"] == wire.FRONTIER_SEARCH
+    assert run("frontier", "search", "zebra")[0] == 3
+    assert "READ_ONLY_LIVING_ANATOMY_OBSERVATION" in run("anatomy", "-k", "2")[1]
+    assert json.loads(run("anatomy", "-k", "2", "--json")[1])["k"] == 2
+
+
+def test_a_set_is_compared_with_a_folder_or_a_revision(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout = tmp_path / "checkout"
+    shutil.copytree(ROOT / "frontier", checkout / "frontier")
+    monkeypatch.chdir(checkout)
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "-m", "one"]):
+        subprocess.run([*git, *command], check=True)
+    code, out, _ = run("frontier", "diff")
+    assert code == 0
+    assert "unchanged:         124" in out
+    rows, _ = read_set(Path("frontier"))
+    changed = [{**rows[0], "title": "Another title"}, *rows[2:]]
+    found = diff_sets(rows, changed)  # type: ignore[arg-type]
+    assert (found["counts"]["changed"], found["counts"]["removed"]) == (1, 1)
+    assert (
+        json.loads(run("frontier", "diff", "HEAD", "--new", "frontier", "--json")[1])["counts"]["unchanged"]
+        == 124
+    )
+    assert run("frontier", "diff", str(ROOT / "frontier"))[0] == 0
+    code, _, err = run("frontier", "diff", "no-such-revision")
+    assert code == 1
+    assert "git show failed" in err
+
+
+def test_a_refresh_from_a_folder_prints_its_receipt_and_fails_with_one(run: Run, tmp_path: Path) -> None:
+    out_dir = tmp_path / "out"
+    code, out, _ = run("frontier", "refresh", "--from", str(tmp_path), "--out", str(out_dir), "--json")
+    assert code == 1
+    receipt = json.loads(out)
+    assert receipt["schema"] == wire.FRONTIER_RUN
+    assert receipt["ready"] is False
+    code, out, _ = run("frontier", "refresh", "--from", str(tmp_path), "--out", str(out_dir))
+    assert code == 1
+    assert "REFUSED" in out
+
+
+def test_a_proposal_outside_the_repository_of_proposals_is_refused_with_a_receipt(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "run.json"
+    code, out, _ = run("frontier", "propose", "--from", str(tmp_path), "--receipt", str(kept))
+    assert code == 1
+    assert "REFUSED" in out
+    assert json.loads(kept.read_text(encoding="utf-8"))["merge_authority"] == "NONE"
+
+
+def test_mcp_has_no_json_and_help_works(run: Run) -> None:
+    assert run("mcp", "--json")[0] == 2
+    assert run("--help")[0] == 0
+    assert run("--version")[0] == 0

@@ -21,7 +21,12 @@ from secondbrain.retrieval.status import retrieval_capabilities
 from secondbrain.store.opened import Store
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+DOCUMENTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *(ROOT / "docs").rglob("*.md"),
+]
 PACKAGED = resources.packaged_database()
 
 
@@ -75,7 +80,12 @@ def test_every_state_is_in_the_readme() -> None:
 def test_every_mode_is_in_the_readme(store: Store) -> None:
     for mode in (*retrieval_capabilities(HybridSecondBrain(store))["modes"],):
         assert f"`{mode}`" in README
-    for mode in ("HYBRID_SPARSE_DENSE", "BM25_FALLBACK_DENSE_UNAVAILABLE", "…+RERANKER", "…+RERANKER_UNAVAILABLE"):
+    for mode in (
+        "HYBRID_SPARSE_DENSE",
+        "BM25_FALLBACK_DENSE_UNAVAILABLE",
+        "…+RERANKER",
+        "…+RERANKER_UNAVAILABLE",
+    ):
         assert f"`{mode}`" in README
 
 
@@ -110,7 +120,11 @@ def test_every_query_for_analysts_gives_rows_in_the_sqlite3_shell(example: str, 
     assert len(queries) == 6
     for query in queries:
         result = subprocess.run(
-            [shell, "-readonly", "-bail", str(PACKAGED)], input=query, capture_output=True, text=True, check=True
+            [shell, "-readonly", "-bail", str(PACKAGED)],
+            input=query,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         assert result.stdout.strip(), query
         assert not result.stderr, query

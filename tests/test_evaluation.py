@@ -76,7 +76,9 @@ def test_a_database_that_is_there_is_used(
     from secondbrain.projection.admission import projection_line
     from secondbrain.store.build import build
 
-    projection.write_text("".join(map(projection_line, beir.documents(Path(collection[0])))), encoding="utf-8")
+    projection.write_text(
+        "".join(map(projection_line, beir.documents(Path(collection[0])))), encoding="utf-8"
+    )
     built = build(projection, database)
     assert run(*collection, "--store", str(database), "--json") == 0
     assert json.loads(capsys.readouterr().out)["generation_sha256"] == built.generation_sha256
@@ -131,7 +133,9 @@ FLOORS = {
 @pytest.mark.parametrize("name", FLOORS)
 def test_every_script_is_found(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     folder = shared("collections", name)
-    assert run(*(str(folder / part) for part in ("corpus.jsonl", "queries.jsonl", "qrels.tsv")), "--json") == 0
+    assert (
+        run(*(str(folder / part) for part in ("corpus.jsonl", "queries.jsonl", "qrels.tsv")), "--json") == 0
+    )
     value = json.loads(capsys.readouterr().out)["measures"][measure.MEASURES[0]]
     with capsys.disabled():
         print(f"\n{name}: nDCG@10 {value:.4f}, floor {FLOORS[name]}")

@@ -99,7 +99,9 @@ def test_no_content_leaves_by_any_face(frontier_store: Store) -> None:
         for query in ("formula", "anatomy", "lambda", "estate", "kernel", "receipt")
         for handle in frontier_search(query, k=24, store=frontier_store)["handles"]
     ]
-    shown = json.dumps([handles, anatomy_feed(24, store=frontier_store), frontier_status(store=frontier_store)])
+    shown = json.dumps(
+        [handles, anatomy_feed(24, store=frontier_store), frontier_status(store=frontier_store)]
+    )
     for row in CANDIDATES:
         content = str(row["content"])
         own = [str(value) for name, value in row.items() if name != "content"]
@@ -185,7 +187,9 @@ def test_a_reviewer_gets_the_content_of_exactly_these_handles(frontier_store: St
     assert [request[3:] for request in asked] == [(h["nodeId"], h["repository"]) for h in review["handles"]]
 
 
-@pytest.mark.parametrize("key", sorted(frontier_handle_keys := ["title", "sha256", "revision", "kind", "admission"]))
+@pytest.mark.parametrize(
+    "key", sorted(frontier_handle_keys := ["title", "sha256", "revision", "kind", "admission"])
+)
 def test_a_handle_that_differs_in_anything_is_denied(frontier_store: Store, key: str) -> None:
     [handle] = frontier_search("entropy", k=1, store=frontier_store)["handles"]
     hydrator = AuthorizedFrontierHydrator(lambda *a: True, store=frontier_store)
@@ -207,7 +211,7 @@ def test_only_true_allows_a_reviewer(frontier_store: Store, answer: object) -> N
 DAMAGE = {
     "a changed title": "UPDATE frontier_candidate SET title = 'PROVEN' WHERE ordinal = 1",
     "a removed candidate": "DELETE FROM frontier_candidate WHERE ordinal = 1",
-    "a changed status": "UPDATE frontier_candidate SET reported_status = 'PROVEN' WHERE reported_status IS NOT NULL",
+    "a changed status": "UPDATE frontier_candidate SET reported_status = 'PROVEN' WHERE reported_status > ''",
     "a longer locked set": "INSERT INTO locked_proven VALUES ('F2')",
     "a changed state": "UPDATE frontier_state SET state = replace(state, 'NONE', 'ALL')",
     "a state that is no JSON": "UPDATE frontier_state SET state = '{'",
@@ -217,17 +221,27 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_set_is_unavailable_and_chunks_go_on(frontier_store: Store, tmp_path: Path, name: str) -> None:
+def test_a_damaged_set_is_unavailable_and_chunks_go_on(
+    frontier_store: Store, tmp_path: Path, name: str
+) -> None:
     store = damaged(frontier_store, tmp_path, DAMAGE[name])
     state = frontier_status(store=store)
-    assert (state["state"], state["ready"], state["error_type"]) == ("UNAVAILABLE", False, "FrontierIntegrityError")
+    assert (state["state"], state["ready"], state["error_type"]) == (
+        "UNAVAILABLE",
+        False,
+        "FrontierIntegrityError",
+    )
     search = frontier_search("formula", store=store)
-    assert (search["state"], search["handles"], search["error_type"]) == ("UNAVAILABLE", [], "FrontierIntegrityError")
+    assert (search["state"], search["handles"], search["error_type"]) == (
+        "UNAVAILABLE",
+        [],
+        "FrontierIntegrityError",
+    )
     assert anatomy_feed(store=store)["state"] == "UNAVAILABLE"
     with pytest.raises(FrontierIntegrityError):
         frontier_candidate(str(CANDIDATES[0]["id"]), store=store)
+    handles = frontier_search("formula", k=1, store=frontier_store)["handles"]
     with pytest.raises(HydrationDenied):
-        handles = frontier_search("formula", k=1, store=frontier_store)["handles"]
         AuthorizedFrontierHydrator(lambda *a: True, store=store).hydrate(handles, **REQUEST)
     assert HybridSecondBrain(store).context("receipts")["ready"]
 
@@ -275,7 +289,11 @@ def test_a_refused_set_stops_a_build(tmp_path: Path, make_store: Callable[..., S
     folder.mkdir()
     for name in ("candidates.jsonl", "state.json"):
         (folder / name).write_bytes((FRONTIER / name).read_bytes())
-    lines = (folder / "candidates.jsonl").read_text(encoding="utf-8").replace("DISCOVERED_REVIEW_REQUIRED", "PROVEN", 1)
+    lines = (
+        (folder / "candidates.jsonl")
+        .read_text(encoding="utf-8")
+        .replace("DISCOVERED_REVIEW_REQUIRED", "PROVEN", 1)
+    )
     (folder / "candidates.jsonl").write_text(lines, encoding="utf-8")
     with pytest.raises(FrontierIntegrityError):
         make_store(frontier=folder)

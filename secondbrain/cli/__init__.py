@@ -10,7 +10,12 @@ from collections.abc import Sequence
 import click
 
 from secondbrain.cli import corpus, evaluate, faces, frontier, retrieval, store
-from secondbrain.errors import ConfigurationError, ProviderBoundaryError, RetrievalBoundaryError, SecondBrainError
+from secondbrain.errors import (
+    ConfigurationError,
+    ProviderBoundaryError,
+    RetrievalBoundaryError,
+    SecondBrainError,
+)
 
 ABSTAINED = retrieval.ABSTAINED
 

@@ -65,12 +65,16 @@ def check(file: Path, max_bytes: int | None, max_rows: int | None, as_json: bool
     from secondbrain.projection.admission import Admission
 
     settings = Settings.from_environment()
-    admission = Admission(file, max_bytes=max_bytes or settings.max_bytes, max_rows=max_rows or settings.max_rows)
+    admission = Admission(
+        file, max_bytes=max_bytes or settings.max_bytes, max_rows=max_rows or settings.max_rows
+    )
     for _ in admission:
         pass
     admitted = admission.result
     if as_json:
-        payload({"bytes": admitted.bytes, "generation_sha256": admitted.generation_sha256, "rows": admitted.rows})
+        payload(
+            {"bytes": admitted.bytes, "generation_sha256": admitted.generation_sha256, "rows": admitted.rows}
+        )
     else:
         click.echo(f"{file}: {admitted.rows} rows, generation {admitted.generation_sha256}")
     return 0
@@ -92,9 +96,18 @@ def export(out: Path, as_json: bool) -> int:
         os.replace(draft, out)
     same = found == reader.snapshot.generation_sha256
     if as_json:
-        payload({"generation_parity": same, "path": str(out), "rows": reader.snapshot.chunk_count, "sha256": found})
+        payload(
+            {
+                "generation_parity": same,
+                "path": str(out),
+                "rows": reader.snapshot.chunk_count,
+                "sha256": found,
+            }
+        )
     else:
-        parity = "the bytes of its generation" if same else "the same rows; the projection was not canonical JSON"
+        parity = (
+            "the bytes of its generation" if same else "the same rows; the projection was not canonical JSON"
+        )
         click.echo(f"{out}: {reader.snapshot.chunk_count} rows, {parity}; holds text")
     return 0
 

@@ -11,12 +11,18 @@ _INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 _OUTPUT = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command("eval", epilog="Example: secondbrain eval corpus.jsonl queries.jsonl qrels.tsv --chart result.svg")
+@click.command(
+    "eval", epilog="Example: secondbrain eval corpus.jsonl queries.jsonl qrels.tsv --chart result.svg"
+)
 @click.argument("corpus", type=_INPUT)
 @click.argument("queries", type=_INPUT)
 @click.argument("qrels", type=_INPUT)
-@click.option("--store", "database", type=_INPUT, help="A database that was built of this corpus; else one is built.")
-@click.option("--context", "as_context", is_flag=True, help="Measure what context() gives, not the ranked leg.")
+@click.option(
+    "--store", "database", type=_INPUT, help="A database that was built of this corpus; else one is built."
+)
+@click.option(
+    "--context", "as_context", is_flag=True, help="Measure what context() gives, not the ranked leg."
+)
 @click.option("--run", "run_file", type=_OUTPUT, help="Write the run in TREC form.")
 @click.option("--chart", type=_OUTPUT, help="Write a chart of per-query results, SVG.")
 @as_json

@@ -1,17 +1,17 @@
 """``frontier status|search|refresh|diff|propose`` and ``anatomy``."""
 
 import os
+import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from secondbrain import resources, wire
+from secondbrain import wire
 from secondbrain.cli.output import as_json, facts, payload, short, table
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
-_TOKENS = ("GH_READ_TOKEN", "GITHUB_TOKEN")
 
 
 @click.group()
@@ -29,7 +29,14 @@ def status(as_json: bool) -> int:
     if as_json:
         payload(found)
     else:
-        shown = ("state", "error_type", "candidate_count", "candidate_set_sha256", "source_count", "promotion_authority")
+        shown = (
+            "state",
+            "error_type",
+            "candidate_count",
+            "candidate_set_sha256",
+            "source_count",
+            "promotion_authority",
+        )
         facts((name, found[name]) for name in shown if name in found)  # type: ignore[literal-required]
         table(
             ("source", "repository", "revision", "candidates"),
@@ -76,31 +83,38 @@ def search(
 @as_json
 def refresh(from_dir: Path | None, out: Path | None, as_json: bool) -> int:
     """Read the seven sources at exact revisions and write candidates and state: all seven or none."""
+    from secondbrain.discovery.github import token_from
     from secondbrain.discovery.refresh import refresh as run
 
-    receipt = run(out or Path("frontier"), from_dir=from_dir, token=_token(), progress=_watched())
-    return _receipt(receipt, as_json)
+    token = token_from(os.environ)
+    return _receipt(
+        run(out or Path("frontier"), from_dir=from_dir, token=token, progress=_watched()), as_json
+    )
 
 
 @frontier.command(epilog="Example: secondbrain frontier diff review/")
-@click.argument("base", type=_FOLDER, required=False)
-@click.option("--new", type=_FOLDER, help="The set to compare (default: frontier/ of the checkout stood in).")
+@click.argument("base", default="HEAD")
+@click.option("--new", type=_FOLDER, help="The newer set (default: frontier/ of the checkout stood in).")
 @as_json
-def diff(base: Path | None, new: Path | None, as_json: bool) -> int:
-    """Say what differs between BASE (default: the packaged set) and the newer set: what a reviewer needs first."""
+def diff(base: str, new: Path | None, as_json: bool) -> int:
+    """Say what a newer set changes in BASE, a folder or a git revision: what a reviewer needs first."""
     from secondbrain.discovery.diff import diff_sets
-    from secondbrain.discovery.refresh import read_set
+    from secondbrain.discovery.state import read_set
 
-    old_rows, _ = read_set(base or resources.frontier_folder())
+    old_rows, _ = read_set(Path(base)) if Path(base).is_dir() else _set_at(base)
     new_rows, _ = read_set(new or Path("frontier"))
-    found: dict[str, Any] = diff_sets(old_rows, new_rows)
+    found = diff_sets(old_rows, new_rows)
     if as_json:
         payload(found)
-    else:
-        for name in ("added", "changed", "removed"):
-            for one in found[name]:
-                click.echo(f"{name}: {one['id']} · {one['title']}")
-        click.echo(f"unchanged: {found['unchanged_count']}")
+        return 0
+    for one in found["added"]:
+        click.echo(f"added: {one['id']} · {one['title']}")
+    for changed in found["changed"]:
+        click.echo(f"changed: {changed['id']} · {changed['title']} · {', '.join(changed['fields'])}")
+    for one in found["removed"]:
+        click.echo(f"removed: {one['id']} · {one['title']}")
+    facts(found["counts"].items())
+    facts([("revision only", found["revision_only"])])
     return 0
 
 
@@ -111,9 +125,11 @@ def diff(base: Path | None, new: Path | None, as_json: bool) -> int:
 @as_json
 def propose(from_dir: Path | None, receipt: Path, as_json: bool) -> int:
     """Propose the refreshed set on a review branch, for a person to decide on."""
+    from secondbrain.discovery.github import token_from
     from secondbrain.discovery.propose import propose as run
 
-    found = run(Path.cwd(), from_dir=from_dir, token=_token(), receipt_path=receipt, progress=_watched())
+    token = token_from(os.environ)
+    found = run(Path.cwd(), from_dir=from_dir, token=token, receipt_path=receipt, progress=_watched())
     return _receipt(found, as_json)
 
 
@@ -129,8 +145,21 @@ def anatomy(k: int, as_json: bool) -> int:
         payload(found)
     else:
         _show(found["handles"])
-        click.echo(f"{found['state']} · {found['purpose']} · {found['candidate_count']} candidates in the set")
+        click.echo(
+            f"{found['state']} · {found['purpose']} · {found['candidate_count']} candidates in the set"
+        )
     return 0 if found["ready"] else 1
+
+
+def _set_at(revision: str) -> tuple[list[wire.FrontierCandidate], wire.FrontierState]:
+    """Return the committed set of a revision of the checkout stood in."""
+    from secondbrain.discovery.git import file_at
+    from secondbrain.discovery.state import CANDIDATES, STATE, read_set
+
+    with tempfile.TemporaryDirectory(prefix="frontier-diff-") as folder:
+        for name in (CANDIDATES, STATE):
+            (Path(folder) / name).write_bytes(file_at(Path.cwd(), revision, f"frontier/{name}"))
+        return read_set(Path(folder))
 
 
 def _show(handles: list[wire.FrontierHandle]) -> None:
@@ -149,20 +178,27 @@ def _show(handles: list[wire.FrontierHandle]) -> None:
     )
 
 
-def _receipt(receipt: dict[str, Any], as_json: bool) -> int:
+def _receipt(receipt: wire.FrontierRun, as_json: bool) -> int:
     if as_json:
         payload(receipt)
     else:
         facts((name, value) for name, value in receipt.items() if isinstance(value, (str, int)))
-    return 0 if receipt.get("ok", True) else 1
-
-
-def _token() -> str | None:
-    return next((os.environ[name] for name in _TOKENS if os.environ.get(name)), None)
+        table(
+            ("source", "revision", "candidates"),
+            [
+                (one["source_id"], short(one["revision"]), str(one["candidate_count"]))
+                for one in receipt["sources"]
+            ],
+        )
+    return 0 if receipt["ready"] else 1
 
 
 def _watched() -> Callable[[str, str], None] | None:
     """Return a function that prints a line a source, where a person watches standard error."""
-    if not click.get_text_stream("stderr").isatty():
+    if not sys.stderr.isatty():
         return None
-    return lambda source_id, step: click.echo(f"{source_id}: {step}", err=True)
+
+    def watched(source_id: str, step: str) -> None:
+        click.echo(f"{source_id}: {step}", err=True)
+
+    return watched

@@ -18,7 +18,9 @@ _query = click.argument("query", nargs=-1, required=True)
 @click.command(epilog='Example: secondbrain search "locked formula authority" -k 3 --source invariant')
 @_query
 @click.option("-k", type=click.IntRange(1, 12), default=6, show_default=True, help="Most handles.")
-@click.option("--source", "sources", multiple=True, metavar="NAME", help="Keep this source; may be given again.")
+@click.option(
+    "--source", "sources", multiple=True, metavar="NAME", help="Keep this source; may be given again."
+)
 @as_json
 def search(query: tuple[str, ...], k: int, sources: tuple[str, ...], as_json: bool) -> int:
     """Search the projection: handles, digests and how they were ranked; never text."""
@@ -40,7 +42,9 @@ def search(query: tuple[str, ...], k: int, sources: tuple[str, ...], as_json: bo
 @click.command(epilog='Example: secondbrain explain "locked formula authority" invariant:ouroboros-doctrine')
 @_query
 @click.argument("node_id")
-@click.option("-k", type=click.IntRange(1, 12), default=6, show_default=True, help="Most handles of the search.")
+@click.option(
+    "-k", type=click.IntRange(1, 12), default=6, show_default=True, help="Most handles of the search."
+)
 @as_json
 def explain(query: tuple[str, ...], node_id: str, k: int, as_json: bool) -> int:
     """Say why NODE_ID stands where it stands for QUERY, or why it does not."""
@@ -62,7 +66,10 @@ def explain(query: tuple[str, ...], node_id: str, k: int, as_json: bool) -> int:
             ("dense", f"rank {_or_dash(found['dense_rank'])}, score {_or_dash(found['dense_score'])}"),
             ("fused", f"rank {_or_dash(found['fused_rank'])}, score {_or_dash(found['fused_score'])}"),
             ("coverage", f"{found['coverage']:.3f}"),
-            ("same source above", f"{found['nodes_of_same_source_above']}, limit {found['per_source_limit']}"),
+            (
+                "same source above",
+                f"{found['nodes_of_same_source_above']}, limit {found['per_source_limit']}",
+            ),
             (
                 "grounded by",
                 f"{rule['grounded_by']}; best candidate covers {rule['best_coverage']:.3f} "
@@ -72,7 +79,10 @@ def explain(query: tuple[str, ...], node_id: str, k: int, as_json: bool) -> int:
     )
     table(
         ("term", "weight", "held"),
-        [(text[t["start"] : t["end"]], f"{t['idf']:.2f}", "yes" if t["held"] else "no") for t in found["terms"]],
+        [
+            (text[t["start"] : t["end"]], f"{t['idf']:.2f}", "yes" if t["held"] else "no")
+            for t in found["terms"]
+        ],
     )
     return 0
 
@@ -82,7 +92,9 @@ def receipt() -> None:
     """Receipts: contexts that were kept."""
 
 
-@receipt.command("verify", epilog="Example: secondbrain search lambda --json > c.json; secondbrain receipt verify c.json")
+@receipt.command(
+    "verify", epilog="Example: secondbrain search lambda --json > c.json; secondbrain receipt verify c.json"
+)
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @as_json
 def receipt_verify(file: Path, as_json: bool) -> int:
@@ -122,7 +134,9 @@ def _show(query: str, context: wire.Context) -> None:
                 for handle, node in zip(context["handles"], receipt["selected"], strict=True)
             ],
         )
-    click.echo(f"{context['state']} · {receipt['mode']} · generation {short(context['generation_sha256'] or '-')}")
+    click.echo(
+        f"{context['state']} · {receipt['mode']} · generation {short(context['generation_sha256'] or '-')}"
+    )
 
 
 def _or_dash(value: float | None) -> str:

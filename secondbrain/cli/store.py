@@ -23,7 +23,15 @@ def status(as_json: bool) -> int:
     if as_json:
         payload(found)
     else:
-        shown = ("state", "error_type", "generation_sha256", "integrity", "corpus_n", "frontier_n", "schema_version")
+        shown = (
+            "state",
+            "error_type",
+            "generation_sha256",
+            "integrity",
+            "corpus_n",
+            "frontier_n",
+            "schema_version",
+        )
         facts((name, found[name]) for name in shown if name in found)  # type: ignore[literal-required]
     return 0 if found["ready"] else 1
 
@@ -67,9 +75,13 @@ def verify(file: Path | None, as_json: bool) -> int:
 
 @click.command(epilog="Example: secondbrain build --corpus projection.jsonl -o my.db")
 @click.option("--corpus", type=_FILE, required=True, help="The projection, JSONL.")
-@click.option("--frontier", type=click.Path(file_okay=False, path_type=Path), help="A frontier candidate set.")
+@click.option(
+    "--frontier", type=click.Path(file_okay=False, path_type=Path), help="A frontier candidate set."
+)
 @click.option("--aliases", type=_FILE, help="Terms that the corpus writes in two ways, TOML.")
-@click.option("-o", "--out", type=_FILE, required=True, help="The database to write; its digest goes beside it.")
+@click.option(
+    "-o", "--out", type=_FILE, required=True, help="The database to write; its digest goes beside it."
+)
 @click.option("--max-bytes", type=click.IntRange(1), help="Largest projection admitted.")
 @click.option("--max-rows", type=click.IntRange(1), help="Most rows admitted.")
 @as_json

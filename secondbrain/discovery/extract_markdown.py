@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 EXCERPT_CHARACTERS = 1600
+TITLE_CHARACTERS = 39
+"""Most characters of a heading in a title. Contents name the headings above them, titles are public: a
+run of 40 characters of one candidate's content is never another's title."""
 TRUTH_CARD = "truth card"
 
 
@@ -163,7 +166,7 @@ def _section_row(
         payload,
         source_kind="source-document",
         stable_key=section_key(path, occurrence),
-        title=f"{payload.contract.title} · {name}",
+        title=f"{payload.contract.title} · {_shortened(name)}",
         content=_content(payload, document, section, named, "Section", frequencies),
     )
 
@@ -183,9 +186,16 @@ def _truth_card_row(
         payload,
         source_kind="truth-card",
         stable_key=truth_card_key(path, occurrence, name, row_occurrence),
-        title=f"{payload.contract.title} · Truth card · {card.name or row_occurrence}",
+        title=f"{payload.contract.title} · Truth card · {_shortened(card.name or row_occurrence)}",
         content=_content(payload, document, card, named, "Row", frequencies),
     )
+
+
+def _shortened(heading: str) -> str:
+    """Return a heading cut to what a title holds, the cut shown."""
+    if len(heading) <= TITLE_CHARACTERS:
+        return heading
+    return heading[: TITLE_CHARACTERS - 1].rstrip() + "…"
 
 
 def _content(

@@ -100,24 +100,41 @@ class Clone:
         self._git("push", "--quiet", "origin", f"{commit}:refs/heads/{branch}", at=tree)
 
     def _git(self, *arguments: str, at: Path | None = None, may_fail: bool = False) -> str:
-        """Run git and return what it printed; ProviderUnavailable if it fails."""
+        """Run git with the settings of a proposal and return what it printed; ProviderUnavailable if it fails."""
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-        try:
-            done = subprocess.run(
-                ["git", "-C", str(at or self.folder), *settings, *arguments],
-                env=environment | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=GIT_SECONDS,
-                check=False,
-            )
-        except OSError as error:
-            raise FrontierBoundaryError(f"git cannot be run ({type(error).__name__}): install it") from error
-        except subprocess.TimeoutExpired:
-            raise ProviderUnavailable(f"git {arguments[0]}: not done in {GIT_SECONDS} s") from None
-        if done.returncode and not may_fail:
-            words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
-            said = _USER_INFO.sub("://", words[-1])[:200]
-            raise ProviderUnavailable(f"git {arguments[0]} failed ({done.returncode}): {said}")
-        return done.stdout.decode("utf-8", "replace").strip() if not done.returncode else ""
+        return (
+            _run(at or self.folder, *settings, *arguments, may_fail=may_fail)
+            .decode("utf-8", "replace")
+            .strip()
+        )
+
+
+def file_at(folder: Path, revision: str, path: str) -> bytes:
+    """Return a file as a revision of the checkout around ``folder`` has it; ``path`` is below the folder.
+
+    Raises ProviderUnavailable where git knows no such revision or file.
+    """
+    return _run(folder, "show", "--end-of-options", f"{revision}:./{path}")
+
+
+def _run(folder: Path, *arguments: str, may_fail: bool = False) -> bytes:
+    command = next((part for part in arguments if not part.startswith("-") and "=" not in part), "")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments],
+            env=environment | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise FrontierBoundaryError(f"git cannot be run ({type(error).__name__}): install it") from error
+    except subprocess.TimeoutExpired:
+        raise ProviderUnavailable(f"git {command}: not done in {GIT_SECONDS} s") from None
+    if done.returncode and not may_fail:
+        words = done.stderr.decode("utf-8", "replace").strip().splitlines() or [""]
+        said = _USER_INFO.sub("://", words[-1])[:200]
+        raise ProviderUnavailable(f"git {command} failed ({done.returncode}): {said}")
+    return done.stdout if not done.returncode else b""

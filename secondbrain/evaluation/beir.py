@@ -1,4 +1,4 @@
-"""Collections in BEIR form: ``corpus.jsonl`` and ``queries.jsonl`` (``_id``, ``title``, ``text``), ``qrels.tsv``.
+"""Collections in BEIR form: ``corpus.jsonl`` and ``queries.jsonl`` of ``_id``, ``title``, ``text``; ``qrels.tsv``.
 
 The form is that of Thakur et al., BEIR (NeurIPS Datasets 2021): a judgement is query id, document id
 and a whole number, parted by tabs, under one line of names.
@@ -45,7 +45,9 @@ def judgements(path: Path) -> dict[str, dict[str, int]]:
         if number == 1 and len(parts) == 3 and not parts[2].lstrip("-").isdigit():
             continue
         if len(parts) != 3 or not parts[2].lstrip("-").isdigit():
-            raise CorpusIntegrityError(f"{path}, line {number}: no judgement: query id, document id, grade by tabs")
+            raise CorpusIntegrityError(
+                f"{path}, line {number}: no judgement: query id, document id, grade by tabs"
+            )
         found.setdefault(parts[0], {})[parts[1]] = int(parts[2])
     if not found:
         raise CorpusIntegrityError(f"{path}: holds no judgements")

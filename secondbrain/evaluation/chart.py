@@ -22,7 +22,8 @@ def svg(per_query: Mapping[str, float], title: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
         f'font-size="12"><title>{escape(title)}</title>'
-        f'<text x="{_MARGIN}" y="20">{escape(title)} · nDCG@10 by query, worst to best · mean {mean:.3f}</text>'
+        f'<text x="{_MARGIN}" y="20">{escape(title)} · nDCG@10 by query, worst to best · mean {mean:.3f}'
+        "</text>"
         f'<g fill="#3b6ea5">{bars}</g>'
         f'<path d="M{_MARGIN} {base}H{_WIDTH - _MARGIN}M{_MARGIN} {_MARGIN}V{base}" stroke="#555"/>'
         f'<path d="M{_MARGIN} {level:.2f}H{_WIDTH - _MARGIN}" stroke="#b3541e" stroke-dasharray="4 3"/>'

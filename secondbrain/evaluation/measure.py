@@ -67,7 +67,9 @@ def evaluate(run: Run, judgements: Mapping[str, Mapping[str, int]], refused: int
     try:
         import ir_measures
     except ImportError:
-        raise ConfigurationError("measuring needs the extra eval: pip install 'szl-second-brain[eval]'") from None
+        raise ConfigurationError(
+            "measuring needs the extra eval: pip install 'szl-second-brain[eval]'"
+        ) from None
     measures = [ir_measures.parse_measure(name) for name in MEASURES]
     qrels = [
         ir_measures.Qrel(query_id, document_id, grade)
