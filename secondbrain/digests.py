@@ -60,6 +60,11 @@ def is_sha256(value: object) -> bool:
     return isinstance(value, str) and _SHA256.fullmatch(value) is not None
 
 
+def is_unicode(text: str) -> bool:
+    """Say whether a text holds characters alone: no lone surrogate, which UTF-8 cannot write."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def is_git_revision(value: object) -> bool:
     """Say whether a value is a full git commit id: 40 lower-case hexadecimal digits."""
     return isinstance(value, str) and _GIT_REVISION.fullmatch(value) is not None

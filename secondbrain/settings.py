@@ -12,10 +12,12 @@ from secondbrain.errors import ConfigurationError
 PREFIX = "SECOND_BRAIN_"
 LEGACY_CORPUS = "AYLLU_BRAIN_CORPUS"
 """The operator's variable of earlier versions; asked after SECOND_BRAIN_CORPUS."""
+_LAST_PORT = 65_535
+_MOST_DIGITS = 18  # what every 64-bit integer holds
 
 
-def _setting(default: Any, about: str) -> Any:
-    return field(default=default, metadata={"about": about})
+def _setting(default: Any, about: str, *, may_be_empty: bool = False) -> Any:
+    return field(default=default, metadata={"about": about, "may_be_empty": may_be_empty})
 
 
 @dataclass(frozen=True)
@@ -23,19 +25,30 @@ class Settings:
     """What an operator can set. Each field is the variable SECOND_BRAIN_<FIELD IN CAPITALS>."""
 
     corpus: str | None = _setting(
-        None, f"A JSONL projection or a built `.db` to use instead of the packaged one (else `{LEGACY_CORPUS}`)"
+        None,
+        f"A JSONL projection or a built `.db` to use instead of the packaged one (else `{LEGACY_CORPUS}`)",
     )
     corpus_sha256: str | None = _setting(None, "Pins the bytes of that file: 64 hexadecimal digits")
-    cache_dir: str | None = _setting(None, "Where a JSONL projection is built once (default: the user's cache)")
+    cache_dir: str | None = _setting(
+        None, "Where a JSONL projection is built once (default: the user's cache)"
+    )
     max_bytes: int = _setting(128 * 1024 * 1024, "Largest projection admitted, in bytes")
     max_rows: int = _setting(200_000, "Most rows admitted")
     host: str = _setting("127.0.0.1", "Address that `serve` binds")
     port: int = _setting(7860, "Port that `serve` binds")
     allowed_hosts: str = _setting("*", "Host names that `serve` answers to, comma-separated; `*` for any")
-    trusted_proxies: str = _setting("", "Addresses whose `X-Forwarded-For` is believed, comma-separated")
-    cors_origins: str = _setting("", "Origins allowed by CORS, comma-separated; empty turns CORS off")
-    rate_limit: str = _setting("600/minute", "Requests allowed to one client; empty turns the limit off")
+    trusted_proxies: str = _setting(
+        "", "Addresses whose `X-Forwarded-For` is believed, comma-separated", may_be_empty=True
+    )
+    cors_origins: str = _setting(
+        "", "Origins allowed by CORS, comma-separated; empty turns CORS off", may_be_empty=True
+    )
+    rate_limit: str = _setting(
+        "600/minute", "Requests allowed to one client; empty turns the limit off", may_be_empty=True
+    )
+    frame_ancestors: str = _setting("", "Origins that may show the page in a frame, comma-separated")
     max_concurrency: int = _setting(64, "Requests worked on or waiting at once before `serve` answers 503")
+    threads: int = _setting(4, "Threads, each with its connection, that search a large corpus")
     metrics: bool = _setting(False, "`1` serves Prometheus text at `/metrics`")
     source_revision: str = _setting("UNKNOWN", "Commit that `/version` reports as served")
 
@@ -55,7 +68,9 @@ class Settings:
         values: dict[str, Any] = {}
         for setting in setting_fields():
             name = PREFIX + setting.name.upper()
-            if (text := environ.get(name, "")) != "":
+            text = environ.get(name)
+            # Empty means unset, as container files write it, except where empty says something.
+            if text is not None and (text or setting.metadata["may_be_empty"]):
                 values[setting.name] = _parsed(name, text, type(setting.default))
         if "corpus" not in values and environ.get(LEGACY_CORPUS):
             values["corpus"] = environ[LEGACY_CORPUS]
@@ -67,14 +82,19 @@ class Settings:
             raise ConfigurationError(
                 f"{PREFIX}CORPUS_SHA256 is set but no corpus is: set {PREFIX}CORPUS, or unset the pin"
             )
+        if settings.port > _LAST_PORT:
+            raise ConfigurationError(f"{PREFIX}PORT is {settings.port}: ports end at {_LAST_PORT}")
         return settings
 
     def cache_folder(self) -> Path:
         """Return the folder in which built projections are kept."""
         if self.cache_dir is not None:
             return Path(self.cache_dir)
-        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-        return Path(base) / "szl-second-brain"
+        try:
+            base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        except RuntimeError:  # a container's free user id has no home: no cache, as where it can't be written
+            base = Path(os.devnull)
+        return base / "szl-second-brain"
 
 
 def setting_fields() -> list[Any]:
@@ -93,7 +113,7 @@ def _parsed(name: str, text: str, kind: type) -> Any:
             raise ConfigurationError(f"{name} is {text!r}: set it to 1 or 0")
         return text == "1"
     if kind is int:
-        if not (text.isascii() and text.isdigit() and int(text) > 0):
+        if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS and int(text) > 0):
             raise ConfigurationError(f"{name} is {text!r}: set it to a whole number above zero")
         return int(text)
     return text

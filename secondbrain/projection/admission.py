@@ -50,7 +50,13 @@ class Row:
 
     def payload(self) -> dict[str, str]:
         """Return the row as its JSON object, absent fields left out."""
-        row = {"id": self.id, "source": self.source, "title": self.title, "text": self.text, "sha256": self.sha256}
+        row = {
+            "id": self.id,
+            "source": self.source,
+            "title": self.title,
+            "text": self.text,
+            "sha256": self.sha256,
+        }
         if self.source_id is not None:
             row["sourceId"] = self.source_id
         if self.derived_from is not None:
@@ -112,7 +118,7 @@ class Admission:
 
     def _lines(self, stream: BufferedIOBase) -> Iterator[bytes]:
         number = 0
-        while line := stream.readline(_LINE_BYTES + 1):
+        while line := self._line(stream):
             number += 1
             self.bytes_read += len(line)
             if self.bytes_read > self.max_bytes:
@@ -122,6 +128,12 @@ class Admission:
             if len(line) > _LINE_BYTES:
                 self._refuse(number, f"the line is longer than {_LINE_BYTES} bytes")
             yield line
+
+    def _line(self, stream: BufferedIOBase) -> bytes:
+        try:
+            return stream.readline(_LINE_BYTES + 1)
+        except OSError as error:
+            raise CorpusIntegrityError(f"{self.path}: cannot be read: {error.strerror}") from None
 
     def _row(self, number: int, line: bytes) -> Row:
         if number == 1 and line.startswith(b"\xef\xbb\xbf"):
@@ -168,23 +180,11 @@ class Admission:
         if missing := sorted(REQUIRED - fields.keys()):
             self._refuse(number, f"missing {', '.join(missing)}")
         if unknown := sorted(fields.keys() - REQUIRED - OPTIONAL):
-            self._refuse(number, f"unknown key {', '.join(map(repr, unknown))}: no digest binds it")
+            self._refuse(number, f"unknown key {', '.join(map(_shown, unknown[:3]))}: no digest binds it")
 
     def _check_text(self, number: int, name: str, value: object) -> None:
-        if not isinstance(value, str):
-            self._refuse(number, f"{name} is not text")
-        if "\0" in value:
-            self._refuse(number, f"{name} holds a NUL character")
-        if not value.isascii():
-            try:
-                value.encode("utf-8")
-            except UnicodeEncodeError:
-                self._refuse(number, f"{name} holds a lone surrogate, which is no character")
-        if (most := CHARACTERS.get(name)) is not None:
-            if len(value) > most:
-                self._refuse(number, f"{name} has {len(value)} characters; at most {most} are admitted")
-            if not value.strip():
-                self._refuse(number, f"{name} is blank")
+        if (fault := text_fault(name, value)) is not None:
+            self._refuse(number, fault)
 
     def _check_digests(self, number: int, fields: dict[str, Any], text_bytes: bytes) -> None:
         for name in ("sha256", "derived_from"):
@@ -207,6 +207,25 @@ def admit(path: Path, *, max_bytes: int = MAX_BYTES, max_rows: int = MAX_ROWS) -
     return rows, admission.result
 
 
+def text_fault(name: str, value: object) -> str | None:
+    """Say how a field's value breaks rules 5 and 6; None where it does not."""
+    if not isinstance(value, str):
+        return f"{name} is not text"
+    if "\0" in value:
+        return f"{name} holds a NUL character"
+    if not value.isascii():
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return f"{name} holds a lone surrogate, which is no character"
+    most = CHARACTERS.get(name)
+    if most is not None and len(value) > most:
+        return f"{name} has {len(value)} characters; at most {most} are admitted"
+    if most is not None and not value.strip():
+        return f"{name} is blank"
+    return None
+
+
 def projection_line(row: Row) -> str:
     """Return a row as its canonical JSON line, newline included."""
     return canonical_json(row.payload()) + "\n"
@@ -219,10 +238,17 @@ class _Refused(ValueError):
 def _object_with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise _Refused(f"key {twice!r} stands twice")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise _Refused(f"key {_shown(name)} stands twice")
+            seen.add(name)
     return fields
+
+
+def _shown(name: str) -> str:
+    # A key may be as long as its line; a message stays one that a person reads.
+    return repr(name if len(name) <= 60 else name[:60] + "…")
 
 
 def _no_such_number(name: str) -> NoReturn:

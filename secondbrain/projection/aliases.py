@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from secondbrain.errors import CorpusIntegrityError
+from secondbrain.text import words
 
 MAX_CHARACTERS = 200
 MAX_ALIASES = 1000
@@ -33,7 +34,7 @@ def read_aliases(path: Path | None) -> tuple[Alias, ...]:
     """Return the built-in aliases and those of a file, in order.
 
     Raises CorpusIntegrityError for a file that is no TOML, an entry without its three texts, an
-    unknown key, or a pair that stands twice.
+    unknown key, a spelling without a word, a term that stands for itself, or a pair that stands twice.
     """
     if path is None:
         return BUILT_IN
@@ -41,8 +42,10 @@ def read_aliases(path: Path | None) -> tuple[Alias, ...]:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CorpusIntegrityError(f"{path}: cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValueError as error:  # no UTF-8, no TOML, or a number beyond Python's limit of digits
         raise CorpusIntegrityError(f"{path}: no TOML: {error}") from None
+    except RecursionError:
+        raise CorpusIntegrityError(f"{path}: no TOML: nested too deep") from None
     entries = content.get("alias")
     if set(content) != {"alias"} or not isinstance(entries, list) or len(entries) > MAX_ALIASES:
         raise CorpusIntegrityError(f"{path}: holds [[alias]] entries and nothing else, at most {MAX_ALIASES}")
@@ -50,6 +53,8 @@ def read_aliases(path: Path | None) -> tuple[Alias, ...]:
     for number, entry in enumerate(entries, 1):
         alias = _alias(path, number, entry)
         pair = {alias.term.casefold(), alias.same_as.casefold()}
+        if len(pair) == 1:
+            raise CorpusIntegrityError(f"{path}, alias {number}: both spellings are the same")
         if any(pair == {known.term.casefold(), known.same_as.casefold()} for known in aliases):
             raise CorpusIntegrityError(f"{path}, alias {number}: the pair stands already")
         aliases.append(alias)
@@ -61,5 +66,12 @@ def _alias(path: Path, number: int, entry: object) -> Alias:
         raise CorpusIntegrityError(f"{path}, alias {number}: needs exactly term, same_as and reason")
     for name, value in entry.items():
         if not isinstance(value, str) or not value.strip() or len(value) > MAX_CHARACTERS or "\0" in value:
-            raise CorpusIntegrityError(f"{path}, alias {number}: {name} is no text of 1 to {MAX_CHARACTERS} characters")
-    return Alias(**entry)
+            raise CorpusIntegrityError(
+                f"{path}, alias {number}: {name} is no text of 1 to {MAX_CHARACTERS} characters"
+            )
+    alias = Alias(**entry)
+    if not (any(words(alias.term)) and any(words(alias.same_as))):
+        raise CorpusIntegrityError(
+            f"{path}, alias {number}: a spelling holds no word, so that no query asks for it"
+        )
+    return alias
