@@ -9,8 +9,9 @@ The rules:
  3. Every node is authorised before any text is read. Only the object ``True`` allows; anything else that
     the authoriser returns or raises denies, and so does an authoriser that outlasts its deadline.
  4. Every text must still have its digest.
- 5. One failure fails the whole call, with one message that does not say which node. Nothing is cached: the
-    next call asks the authoriser anew.
+ 5. One failure fails the whole call, with one message that does not say which node. The exception is
+    chained to no other, and its frames hold nothing of the store. Nothing is cached: the next call asks
+    the authoriser anew.
  6. What leaves states the evidence set that it answers to; its digest equals the context's.
 
 A hydrator may be shared over threads if its authoriser may. It cannot interrupt an authoriser that
@@ -18,17 +19,21 @@ hangs: it denies as soon as the authoriser returns too late.
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from itertools import islice
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from secondbrain import wire
-from secondbrain.digests import canonical_sha256, is_pinned_revision, is_sha256, sha256_text
-from secondbrain.errors import HydrationDenied, SecondBrainError
+from secondbrain.digests import canonical_sha256, is_pinned_revision, is_sha256, is_unicode, sha256_text
+from secondbrain.errors import ConfigurationError, HydrationDenied
 from secondbrain.retrieval.frontier import frontier_handle, frontier_rows_of, verified_frontier
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
 
+T = TypeVar("T")
+Handles = Sequence[Mapping[str, Any]]
 Authorizer = Callable[[str, str, str, str, str], bool]
 """Called with principal id, tenant id, policy revision, node id and source; only ``True`` allows."""
 MAX_HANDLES = 128
@@ -43,6 +48,14 @@ class _Stored(NamedTuple):
     sha256: str
 
 
+class _Request(NamedTuple):
+    handles: list[dict[str, Any]]
+    principal_id: str
+    tenant_id: str
+    policy_revision: str
+    generation_sha256: str | None
+
+
 class _Hydrator:
     """What both hydrators share: the form of a request and the authorisation of its nodes."""
 
@@ -55,8 +68,13 @@ class _Hydrator:
     ) -> None:
         """Take the authoriser and, where it is not the default one, the store.
 
-        ``deadline`` is the seconds that all authoriser calls of one request may take together.
+        ``deadline`` is the seconds that all authoriser calls of one request may take together. Raises
+        ConfigurationError for an authoriser that cannot be called, or a deadline that is no time.
         """
+        if not callable(authorizer):
+            raise ConfigurationError("the authorizer cannot be called")
+        if not isinstance(deadline, (int, float)) or not math.isfinite(deadline) or deadline < 0:
+            raise ConfigurationError("deadline is no number of seconds")
         self._authorizer = authorizer
         self._store = store
         self._deadline = deadline
@@ -67,12 +85,11 @@ class _Hydrator:
             _deny()
         return reader
 
-    def _authorize(
-        self, reader: Reader, principal_id: str, tenant_id: str, policy_revision: str, nodes: Sequence[_Stored]
-    ) -> None:
+    def _authorize(self, reader: Reader, request: _Request, nodes: Sequence[_Stored]) -> None:
+        who = request.principal_id, request.tenant_id, request.policy_revision
         end = time.monotonic() + self._deadline
         for node in nodes:
-            allowed = self._authorizer(principal_id, tenant_id, policy_revision, node.node_id, node.source)
+            allowed = self._authorizer(*who, node.node_id, node.source)
             if allowed is not True or time.monotonic() > end:
                 _deny()
         reader.restart_deadline()  # the authoriser's time is not the store's
@@ -95,7 +112,7 @@ class AuthorizedHydrator(_Hydrator):
 
     def hydrate(
         self,
-        handles: Sequence[Mapping[str, Any]],
+        handles: Handles,
         *,
         principal_id: str,
         tenant_id: str,
@@ -107,34 +124,40 @@ class AuthorizedHydrator(_Hydrator):
         Raises HydrationDenied for everything that is not allowed, known and unchanged; nothing is
         released then.
         """
-        _check_request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
-        with _all_or_nothing():
-            reader = self._reader(generation_sha256)
-            with reader.transaction():
-                stored = self._stored(reader, handles)
-                self._authorize(reader, principal_id, tenant_id, policy_revision, stored)
-                texts = dict(reader.rows("read/texts_of_nodes", (_ids(stored),)))
-            documents: list[wire.Document] = [
-                {"node_id": one.node_id, "source": one.source, "sha256": one.sha256, "content": texts[one.node_id]}
-                for one in stored
-            ]
-            if any(sha256_text(document["content"]) != document["sha256"] for document in documents):
-                _deny()
+        request = _request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
+        return _all_or_nothing(self._hydration, request)
+
+    def _hydration(self, request: _Request) -> wire.Hydration:
+        reader = self._reader(request.generation_sha256)
+        with reader.transaction():
+            stored = self._stored(reader, request.handles)
+            self._authorize(reader, request, stored)
+            texts = dict(reader.rows("read/texts_of_nodes", (_ids(stored),)))
+        documents: list[wire.Document] = [
+            {
+                "node_id": one.node_id,
+                "source": one.source,
+                "sha256": one.sha256,
+                "content": texts[one.node_id],
+            }
+            for one in stored
+        ]
+        _check_digests(documents)
         return {
             "schema": "szl.second-brain.authorized-hydration/v1",
             "state": "AUTHORIZED_CONTENT_READY",
             "ready": True,
             "content_access": "CONTROLLER_ONLY",
-            "principal_id_sha256": sha256_text(principal_id),
-            "tenant_id_sha256": sha256_text(tenant_id),
-            "policy_revision": policy_revision,
+            "principal_id_sha256": sha256_text(request.principal_id),
+            "tenant_id_sha256": sha256_text(request.tenant_id),
+            "policy_revision": request.policy_revision,
             "evidence_set_sha256": canonical_sha256([one._asdict() for one in stored]),
             "documents": documents,
             "generation_sha256": reader.snapshot.generation_sha256,
             "raw_graph_nodes_admitted_to_gradients": 0,
         }
 
-    def _stored(self, reader: Reader, handles: Sequence[Mapping[str, Any]]) -> list[_Stored]:
+    def _stored(self, reader: Reader, handles: Sequence[dict[str, Any]]) -> list[_Stored]:
         ids = [handle["nodeId"] for handle in handles]
         rows = {
             node_id: _Stored(node_id, source, sha256)
@@ -157,7 +180,7 @@ class AuthorizedFrontierHydrator(_Hydrator):
 
     def hydrate(
         self,
-        handles: Sequence[Mapping[str, Any]],
+        handles: Handles,
         *,
         principal_id: str,
         tenant_id: str,
@@ -168,42 +191,47 @@ class AuthorizedFrontierHydrator(_Hydrator):
 
         Raises HydrationDenied for everything that is not allowed, known and unchanged.
         """
-        _check_request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
-        with _all_or_nothing():
-            reader = self._reader(generation_sha256)
-            with reader.transaction():
-                state = verified_frontier(reader)
-                rows = {row["id"]: row for row in frontier_rows_of(reader, [handle["nodeId"] for handle in handles])}
-                chosen = [rows[handle["nodeId"]] for handle in handles]
-                if any(dict(handle) != frontier_handle(row) for handle, row in zip(handles, chosen, strict=True)):
-                    _deny()
-                nodes = [_Stored(row["id"], row["source_repository"], row["content_sha256"]) for row in chosen]
-                self._authorize(reader, principal_id, tenant_id, policy_revision, nodes)
-                contents = dict(reader.rows("read/contents_of_candidates", (_ids(nodes),)))
-            documents: list[wire.FrontierDocument] = [
-                {
-                    "node_id": row["id"],
-                    "title": row["title"],
-                    "source_repository": row["source_repository"],
-                    "source_revision": row["source_revision"],
-                    "source_path": row["source_path"],
-                    "sha256": row["content_sha256"],
-                    "content": contents[row["id"]],
-                    "candidate_state": "DISCOVERED_REVIEW_REQUIRED",
-                    "authority": "NONE",
-                }
-                for row in chosen
-            ]
-            if any(sha256_text(document["content"]) != document["sha256"] for document in documents):
+        request = _request(handles, principal_id, tenant_id, policy_revision, generation_sha256)
+        return _all_or_nothing(self._hydration, request)
+
+    def _hydration(self, request: _Request) -> wire.FrontierHydration:
+        reader = self._reader(request.generation_sha256)
+        with reader.transaction():
+            state = verified_frontier(reader)
+            rows = {
+                row["id"]: row for row in frontier_rows_of(reader, [one["nodeId"] for one in request.handles])
+            }
+            chosen = [rows[handle["nodeId"]] for handle in request.handles]
+            if any(
+                handle != frontier_handle(row) for handle, row in zip(request.handles, chosen, strict=True)
+            ):
                 _deny()
+            nodes = [_Stored(row["id"], row["source_repository"], row["content_sha256"]) for row in chosen]
+            self._authorize(reader, request, nodes)
+            contents = dict(reader.rows("read/contents_of_candidates", (_ids(nodes),)))
+        documents: list[wire.FrontierDocument] = [
+            {
+                "node_id": row["id"],
+                "title": row["title"],
+                "source_repository": row["source_repository"],
+                "source_revision": row["source_revision"],
+                "source_path": row["source_path"],
+                "sha256": row["content_sha256"],
+                "content": contents[row["id"]],
+                "candidate_state": "DISCOVERED_REVIEW_REQUIRED",
+                "authority": "NONE",
+            }
+            for row in chosen
+        ]
+        _check_digests(documents)
         return {
             "schema": "szl.second-brain.frontier-hydration/v1",
             "state": "AUTHORIZED_REVIEW_CONTENT_READY",
             "ready": True,
             "content_access": "CONTROLLER_ONLY",
-            "principal_id_sha256": sha256_text(principal_id),
-            "tenant_id_sha256": sha256_text(tenant_id),
-            "policy_revision": policy_revision,
+            "principal_id_sha256": sha256_text(request.principal_id),
+            "tenant_id_sha256": sha256_text(request.tenant_id),
+            "policy_revision": request.policy_revision,
             "evidence_set_sha256": canonical_sha256([frontier_handle(row) for row in chosen]),
             "documents": documents,
             "generation_sha256": reader.snapshot.generation_sha256,
@@ -212,22 +240,26 @@ class AuthorizedFrontierHydrator(_Hydrator):
         }
 
 
-class _all_or_nothing:
-    """Turns every failure inside into one denial with one message; lets nothing of it through."""
-
-    def __enter__(self) -> None:
+def _all_or_nothing(step: Callable[[_Request], T], request: _Request) -> T:
+    """Return what a step gives; turn every failure in it into one denial that carries nothing of it."""
+    try:
+        return step(request)
+    except Exception:
         pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception):
-            raise HydrationDenied(DENIED) from None
+    # Out of the handler: what is raised in one carries the first exception, its frames and their texts.
+    raise HydrationDenied(DENIED)
 
 
-def _check_request(
-    handles: object, principal_id: object, tenant_id: object, policy_revision: object, generation_sha256: object
-) -> None:
+def _request(
+    handles: object,
+    principal_id: object,
+    tenant_id: object,
+    policy_revision: object,
+    generation_sha256: object,
+) -> _Request:
+    """Return a request in its form by rule 1; its handles are copies that nobody else can change."""
     for name, value in (("principal_id", principal_id), ("tenant_id", tenant_id)):
-        if not isinstance(value, str) or not value.strip() or not _is_unicode(value):
+        if not isinstance(value, str) or not value.strip() or not is_unicode(value):
             raise HydrationDenied(f"hydration denied: {name} is no text")
     if not is_pinned_revision(policy_revision):
         raise HydrationDenied(
@@ -238,18 +270,34 @@ def _check_request(
     if not isinstance(handles, Sequence) or isinstance(handles, (str, bytes)):
         raise HydrationDenied("hydration denied: handles is no sequence")
     if not 1 <= len(handles) <= MAX_HANDLES:
-        raise HydrationDenied(f"hydration denied: {len(handles)} handles; 1 to {MAX_HANDLES} are taken at once")
-    ids = [handle.get("nodeId") if isinstance(handle, Mapping) else None for handle in handles]
-    if not all(isinstance(node_id, str) for node_id in ids) or len(set(ids)) != len(ids):
-        raise HydrationDenied(DENIED)
+        raise HydrationDenied(
+            f"hydration denied: {len(handles)} handles; 1 to {MAX_HANDLES} are taken at once"
+        )
+    copies = _copies(handles)
+    ids = [handle.get("nodeId") for handle in copies]
+    if (
+        not all(isinstance(node_id, str) for node_id in ids)
+        or not 1 <= len(set(ids)) == len(ids) <= MAX_HANDLES
+    ):
+        _deny()
+    return _Request(copies, principal_id, tenant_id, policy_revision, generation_sha256)  # type: ignore[arg-type]
+
+
+def _copies(handles: Sequence[object]) -> list[dict[str, Any]]:
+    try:
+        # A sequence may lie about its length.
+        return [dict(one) if isinstance(one, Mapping) else {} for one in islice(handles, MAX_HANDLES + 1)]
+    except Exception:
+        return []  # denied: a request has at least one
+
+
+def _check_digests(documents: Sequence[wire.Document] | Sequence[wire.FrontierDocument]) -> None:
+    if any(sha256_text(document["content"]) != document["sha256"] for document in documents):
+        _deny()
 
 
 def _ids(nodes: Sequence[_Stored]) -> str:
     return json.dumps([node.node_id for node in nodes])
-
-
-def _is_unicode(value: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _deny() -> NoReturn:

@@ -175,6 +175,8 @@ class Boundary(TypedDict):
     index_is_model_weights: Literal[False]
     raw_graph_nodes_admitted_to_gradients: Literal[0]
     honesty: str
+    error_type: NotRequired[str]
+    """The kind of the error, where the state is UNAVAILABLE."""
 
 
 class Context(Boundary):
@@ -191,7 +193,6 @@ class Context(Boundary):
     handles_sha256: str
     ranking_receipt: RankingReceipt
     corpus_n: int
-    error_type: NotRequired[str]
 
 
 class Retrieval(Boundary):
@@ -206,7 +207,6 @@ class Retrieval(Boundary):
     scores: list[float]
     k: int
     corpus_n: int
-    error_type: NotRequired[str]
 
 
 class NavigatorContext(Boundary):
@@ -224,7 +224,6 @@ class NavigatorContext(Boundary):
     corpus_n: int
     grounded_count: int
     handle_evidence_set_equivalent: bool
-    error_type: NotRequired[str]
 
 
 class Document(TypedDict):
@@ -260,7 +259,6 @@ class Index(Boundary):
     generation_sha256: str | None
     corpus_n: int
     sources: dict[str, int]
-    error_type: NotRequired[str]
 
 
 class Status(Boundary):
@@ -283,7 +281,6 @@ class Status(Boundary):
     private_graph_nodes_loaded: Literal[0]
     lambda_status: Literal["CONJECTURE_1"]
     locked_proven: list[str]
-    error_type: NotRequired[str]
 
 
 class Route(TypedDict):
@@ -502,7 +499,6 @@ class FrontierSearch(Boundary):
     promotion_authority: Authority
     execution_authority: Authority
     merge_authority: Authority
-    error_type: NotRequired[str]
 
 
 class AnatomyFeed(Boundary):
@@ -521,7 +517,6 @@ class AnatomyFeed(Boundary):
     promotion_authority: Authority
     execution_authority: Authority
     merge_authority: Authority
-    error_type: NotRequired[str]
 
 
 class FrontierDocument(TypedDict):
@@ -555,6 +550,112 @@ class FrontierHydration(TypedDict):
     raw_graph_nodes_admitted_to_gradients: Literal[0]
 
 
+class FrontierChanges(TypedDict):
+    """How many candidates of a group changed in which way."""
+
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+
+
+class FrontierDiffEntry(TypedDict):
+    """One candidate that is not the same in two sets."""
+
+    id: str
+    title: str
+    repository: str
+    kind: str
+    fields: NotRequired[list[str]]
+    """Which fields changed."""
+
+
+class FrontierDiff(TypedDict):
+    """Two sets compared by id; ``revision_only`` counts the changed that kept all but their revision."""
+
+    schema: Literal["szl.second-brain.frontier-diff/v1"]
+    base_candidate_set_sha256: str
+    candidate_set_sha256: str
+    counts: FrontierChanges
+    revision_only: int
+    by_repository: dict[str, FrontierChanges]
+    by_kind: dict[str, FrontierChanges]
+    added: list[FrontierDiffEntry]
+    changed: list[FrontierDiffEntry]
+    removed: list[FrontierDiffEntry]
+
+
+FrontierLineage = Literal["FIRST", "SAME", "AHEAD", "DIVERGED", "NOT_CHECKED"]
+FrontierRunState = Literal[
+    "NO_CHANGE",
+    "REFRESHED",
+    "REVIEW_PR_OPENED",
+    "EXISTING_REVIEW_PR",
+    "EXISTING_BRANCH_NO_FORCE",
+    "BRANCH_READY_EXTERNAL_PR_REQUIRED",
+    "REFUSED",
+    "UNAVAILABLE",
+    "FAILED",
+]
+
+
+class FrontierRunSource(TypedDict):
+    """One source as a discovery run read it."""
+
+    source_id: str
+    repository: str
+    path: str
+    revision: str
+    bytes: int
+    content_sha256: str
+    candidate_count: int
+    lineage: FrontierLineage
+    """How the revision relates to the one in the set before; NOT_CHECKED for payloads from a folder."""
+
+
+class FrontierProposal(TypedDict):
+    """What was proposed, and where; values appear as they come about."""
+
+    repository: str
+    base_commit: str
+    branch: str | None
+    branch_pushed: bool
+    commit: str | None
+    pull_request: int | None
+    pull_request_url: str | None
+    compare_url: str | None
+    reason: str | None
+    other_open_proposals: list[int]
+
+
+class FrontierRun(TypedDict):
+    """The receipt of a discovery run. ``ready`` says that it ended as it should: exit status 0."""
+
+    schema: Literal["szl.second-brain.continuous-frontier-run/v1"]
+    command: Literal["refresh", "propose"]
+    origin: Literal["GITHUB", "FOLDER"]
+    state: FrontierRunState
+    ready: bool
+    sources: list[FrontierRunSource]
+    failed_source: str | None
+    error_type: str | None
+    error: str | None
+    candidate_count: int | None
+    candidate_set_sha256: str | None
+    state_sha256: str | None
+    source_kind_counts: dict[str, int]
+    base_candidate_set_sha256: str | None
+    changes: FrontierChanges | None
+    revision_only: int | None
+    proposal: FrontierProposal | None
+    private_graph_nodes_loaded: Literal[0]
+    raw_graph_nodes_admitted_to_gradients: Literal[0]
+    training_authority: Authority
+    promotion_authority: Authority
+    execution_authority: Authority
+    merge_authority: Authority
+
+
 PAYLOADS: dict[str, Any] = {
     CONTEXT: Context,
     RETRIEVE: Retrieval,
@@ -571,6 +672,8 @@ PAYLOADS: dict[str, Any] = {
     FRONTIER_HANDLE: FrontierHandle,
     FRONTIER_SEARCH: FrontierSearch,
     FRONTIER_HYDRATION: FrontierHydration,
+    FRONTIER_DIFF: FrontierDiff,
+    FRONTIER_RUN: FrontierRun,
     ANATOMY: AnatomyFeed,
 }
 """Schema name → TypedDict, for every payload that carries one."""

@@ -7,6 +7,7 @@ smaller is better (https://sqlite.org/fts5.html#the_bm25_function).
 
 import json
 from collections.abc import Sequence
+
 from secondbrain.store.opened import Reader
 
 DEPTH = 128

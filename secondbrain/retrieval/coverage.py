@@ -14,9 +14,9 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from secondbrain.errors import StoreIntegrityError
 from secondbrain.retrieval.query import Term
 from secondbrain.store.opened import Reader
-
 
 _STRAY_FROM_TERMS = 3
 
@@ -59,13 +59,19 @@ def weighed(reader: Reader, terms: Sequence[Term]) -> list[Weighed]:
     """Return the terms with their idf."""
     if not terms:
         return []
-    words = {term.token for term in terms} | {word for term in terms for side in term.aliases for word in side}
-    counts = dict(reader.rows("read/term_counts", (json.dumps(sorted(words)),)))
+    words = {term.token for term in terms} | {
+        word for term in terms for side in term.aliases for word in side
+    }
+    counts: dict[str, int] = dict(reader.rows("read/term_counts", (json.dumps(sorted(words)),)))
     total = reader.snapshot.chunk_count
+    if not all(isinstance(count, int) and 0 < count <= total for count in counts.values()):
+        raise StoreIntegrityError(f"{reader.snapshot.path}: is damaged: a word has no count; build it anew")
 
     def chunks(term: Term) -> int:
         # A spelling of several words is held at most as often as its rarest word.
-        return max([counts.get(term.token, 0), *(min(counts.get(word, 0) for word in side) for side in term.aliases)])
+        return max(
+            [counts.get(term.token, 0), *(min(counts.get(word, 0) for word in side) for side in term.aliases)]
+        )
 
     return [Weighed(term, idf(total, chunks(term))) for term in terms]
 

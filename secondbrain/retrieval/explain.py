@@ -3,8 +3,9 @@
 import json
 
 from secondbrain import wire
-from secondbrain.digests import sha256_text
+from secondbrain.digests import is_unicode, sha256_text
 from secondbrain.errors import RetrievalBoundaryError
+from secondbrain.projection.admission import CHARACTERS
 from secondbrain.retrieval.asking import check_k
 from secondbrain.retrieval.coverage import held
 from secondbrain.retrieval.fusion import ranks
@@ -16,7 +17,9 @@ from secondbrain.retrieval.receipt import abstention
 from secondbrain.store.opened import Reader
 
 
-def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | None = None) -> wire.Explanation:
+def explain(
+    query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | None = None
+) -> wire.Explanation:
     """Explain the place of one node in the ranking that :meth:`HybridSecondBrain.context` makes.
 
     Raises RetrievalBoundaryError for a query or k outside its rules, a blank query, and a node that the
@@ -27,7 +30,7 @@ def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | 
     if not check_text(query).strip():
         raise RetrievalBoundaryError("the query is blank: there is no ranking to explain")
     reader = brain.store.reader()
-    ordinal = _ordinal(reader, check_text(node_id))
+    ordinal = _ordinal(reader, node_id)
     ranking = rank(reader, query, brain.plan)
     selected = [one for one, _ in ranking.selected(reader, k, brain.plan.per_source_limit)]
     sparse_scores = dict(ranking.asked.candidates)
@@ -57,7 +60,9 @@ def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | 
             for at, (term, idf) in enumerate(ranking.asked.terms)
         ],
         "coverage": holds.coverage,
-        "nodes_of_same_source_above": sum(ranking.handle(reader, one)["source"] == own["source"] for one in above),
+        "nodes_of_same_source_above": sum(
+            ranking.handle(reader, one)["source"] == own["source"] for one in above
+        ),
         "per_source_limit": brain.plan.per_source_limit,
         "abstention": abstention(brain.plan.grounding, ranking),
         **wire.boundary(),
@@ -65,7 +70,9 @@ def explain(query: str, node_id: str, k: int = 6, *, brain: HybridSecondBrain | 
     return explanation
 
 
-def _ordinal(reader: Reader, node_id: str) -> int:
+def _ordinal(reader: Reader, node_id: object) -> int:
+    if not isinstance(node_id, str) or len(node_id) > CHARACTERS["id"] or not is_unicode(node_id):
+        raise RetrievalBoundaryError("node_id is no id of a node")
     for _, ordinal, *_ in reader.rows("read/nodes", (json.dumps([node_id]),)):
         return int(ordinal)
     raise RetrievalBoundaryError(f"node_id names {node_id!r}, which this corpus lacks")

@@ -14,7 +14,12 @@ from typing import Any, TypedDict
 
 from secondbrain import wire
 from secondbrain.digests import canonical_sha256, sha256_text
-from secondbrain.errors import FrontierIntegrityError, IntegrityError, RetrievalBoundaryError
+from secondbrain.errors import (
+    FrontierIntegrityError,
+    IntegrityError,
+    RetrievalBoundaryError,
+    StoreIntegrityError,
+)
 from secondbrain.retrieval.asking import check_k, parsed
 from secondbrain.retrieval.query import check_text
 from secondbrain.store.candidates import frontier_findings, published
@@ -88,6 +93,8 @@ def frontier_search(
         expression = parsed(reader, query).expression()
         found = reader.rows("read/frontier_bm25", (expression, *_twice(filters), k)) if expression else []
         rows = {row["id"]: row for row in frontier_rows_of(reader, [node_id for node_id, _ in found])}
+        if any(node_id not in rows for node_id, _ in found):
+            raise StoreIntegrityError(f"{reader.snapshot.path}: is damaged: a candidate found has no row")
     except IntegrityError as error:
         payload["error_type"] = type(error).__name__
         return payload
@@ -160,7 +167,9 @@ def verified_frontier(reader: Reader) -> wire.FrontierState:
             if finding is None:
                 state = json.loads(reader.rows("read/frontier_state")[0][0])
         except (ValueError, KeyError, TypeError) as error:
-            raise FrontierIntegrityError(f"the stored frontier state is damaged: {type(error).__name__}") from None
+            raise FrontierIntegrityError(
+                f"the stored frontier state is damaged: {type(error).__name__}"
+            ) from None
         if state is None:
             raise FrontierIntegrityError(f"the stored frontier set fails its check: {finding}")
         reader.memo["frontier_state"] = state
@@ -192,7 +201,7 @@ def frontier_handle(row: dict[str, Any]) -> wire.FrontierHandle:
 
 
 def frontier_rows_of(reader: Reader, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the candidates of these ids without their content, in the order of ids; unknown ones left out."""
+    """Return the candidates of these ids without content, in the order of ids; unknown ones left out."""
     return [published(row) for row in reader.rows("read/candidate_heads", (json.dumps(list(ids)),))]
 
 
@@ -207,4 +216,8 @@ def _check_filters(reader: Reader, filters: Filters) -> None:
 
 def _twice(filters: Filters) -> list[str | None]:
     # Each filter stands in the statement as (? IS NULL OR column = ?).
-    return [value for name in ("kind", "source_id", "quant_domain") for value in (filters.get(name), filters.get(name))]
+    return [
+        value
+        for name in ("kind", "source_id", "quant_domain")
+        for value in (filters.get(name), filters.get(name))
+    ]

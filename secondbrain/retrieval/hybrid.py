@@ -12,7 +12,6 @@ A HybridSecondBrain may be shared over threads, tasks and forks if its providers
 state of a request. Calls block: in asyncio run them in a thread where a few milliseconds matter.
 """
 
-import math
 from collections.abc import Sequence
 
 from secondbrain import wire
@@ -22,12 +21,21 @@ from secondbrain.retrieval.asking import check_k, check_sources
 from secondbrain.retrieval.coverage import GroundingRule
 from secondbrain.retrieval.fusion import PER_SOURCE_LIMIT, RRF_K
 from secondbrain.retrieval.handles import evidence
-from secondbrain.retrieval.providers import DenseProvider, Reranker, check_dense_binding, check_reranker_binding
+from secondbrain.retrieval.providers import (
+    DenseProvider,
+    Reranker,
+    check_dense_binding,
+    check_reranker_binding,
+    finite,
+)
 from secondbrain.retrieval.query import check_text
 from secondbrain.retrieval.ranking import Plan, rank
 from secondbrain.retrieval.receipt import idle_receipt, ranking_receipt
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
+
+MAX_CONSTANT = 1_000_000
+"""Largest rrf_k and per_source_limit: more than any corpus needs, and a number that a float can divide by."""
 
 
 class HybridSecondBrain:
@@ -50,21 +58,25 @@ class HybridSecondBrain:
         """Configure retrieval; ``store`` is the operator's or packaged one where None.
 
         ``per_source_limit`` 0 turns the limit off; ``grounding`` replaces the rule of abstention.
-        Raises ConfigurationError for a weight, constant or limit that cannot be followed, and
+        Raises ConfigurationError for a weight, constant, limit or rule that cannot be followed, and
         ProviderBoundaryError for a provider without a proper binding.
         """
         for name, weight in (("sparse_weight", sparse_weight), ("dense_weight", dense_weight)):
-            if not isinstance(weight, (int, float)) or not math.isfinite(weight) or weight < 0:
+            if not finite(weight) or weight < 0:
                 raise ConfigurationError(f"{name} is no finite number from zero up")
         if not sparse_weight + dense_weight > 0:
             raise ConfigurationError("sparse_weight and dense_weight are both zero")
         for name, number, least in (("rrf_k", rrf_k, 1), ("per_source_limit", per_source_limit, 0)):
-            if not isinstance(number, int) or isinstance(number, bool) or number < least:
-                raise ConfigurationError(f"{name} is no whole number from {least} up")
+            if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= MAX_CONSTANT:
+                raise ConfigurationError(f"{name} is no whole number from {least} to {MAX_CONSTANT}")
+        if grounding is not None and not (
+            isinstance(grounding, GroundingRule) and all(map(finite, grounding))
+        ):
+            raise ConfigurationError("grounding is no GroundingRule of finite numbers")
         if dense_provider is not None:
-            check_dense_binding(dense_provider.binding)
+            check_dense_binding(dense_provider)
         if reranker is not None:
-            check_reranker_binding(reranker.binding)
+            check_reranker_binding(reranker)
         self.store = store if store is not None else default_store()
         self.plan = Plan(
             dense_provider=dense_provider,
@@ -91,7 +103,9 @@ class HybridSecondBrain:
             reader = self.store.reader()
             wanted = check_sources(reader, sources)
             if not query.strip():
-                return _context("ABSTAIN_NO_QUERY", query, [], idle_receipt(self.plan, "NO_QUERY", reader), reader)
+                return _context(
+                    "ABSTAIN_NO_QUERY", query, [], idle_receipt(self.plan, "NO_QUERY", reader), reader
+                )
             ranking = rank(reader, query, self.plan, wanted)
             selected = ranking.selected(reader, k, self.plan.per_source_limit)
             handles = [ranking.handle(reader, ordinal) for ordinal, _ in selected]

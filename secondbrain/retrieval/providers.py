@@ -8,8 +8,11 @@ The rules, each enforced on every request:
  3. It answers with at most as many rows as asked for; a node stands once; every node is one of this
     generation, with its digest; every score is a finite number.
  4. A reranker scores each candidate that it was given, once, and no other; every score is finite.
- 5. Whatever else it does, raising included, blocks the request. Only ProviderUnavailable, an outage
+ 5. Its binding is the same before the answer and after it.
+ 6. Whatever else it does, raising included, blocks the request. Only ProviderUnavailable, an outage
     that the adapter itself recognised, may fall back, and the mode says so.
+
+Each check is one function in one of the tuples below, so that a test can take it out.
 
 Providers get the query and handles, never a text: a reranker that reads texts hydrates them itself, as
 the controller that it is part of.
@@ -19,13 +22,18 @@ HybridSecondBrain a thread.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from secondbrain import wire
-from secondbrain.digests import is_pinned_revision, is_sha256
+from secondbrain.digests import is_pinned_revision, is_sha256, is_unicode
 from secondbrain.errors import ProviderBoundaryError, ProviderUnavailable
+
+DENSE, RERANKER = "dense provider", "reranker"
+MAX_DIMENSIONS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -90,26 +98,117 @@ class Node(NamedTuple):
     sha256: str
 
 
-def check_dense_binding(binding: object) -> DenseBinding:
-    """Return a dense binding that keeps rule 1; ProviderBoundaryError otherwise."""
-    if not isinstance(binding, DenseBinding):
-        raise ProviderBoundaryError("the dense provider states no DenseBinding")
-    _check_identity("dense provider", binding.model, binding.revision)
-    if not isinstance(binding.dimensions, int) or isinstance(binding.dimensions, bool) or binding.dimensions < 1:
-        raise ProviderBoundaryError("the dense provider's dimensions are no whole number above zero")
+def names_its_model(who: str, binding: DenseBinding | RerankerBinding) -> None:
+    """The model has a name that is text."""
+    if not isinstance(binding.model, str) or not binding.model.strip() or not is_unicode(binding.model):
+        raise ProviderBoundaryError(f"the {who} names no model")
+
+
+def pins_its_revision(who: str, binding: DenseBinding | RerankerBinding) -> None:
+    """The revision is one that cannot move."""
+    if not is_pinned_revision(binding.revision):
+        raise ProviderBoundaryError(
+            f"the {who}'s revision is not pinned: 40 hexadecimal digits, or sha256: and 64"
+        )
+
+
+def states_its_dimensions(who: str, binding: DenseBinding) -> None:
+    """The dimensions are a number of vector components."""
+    dimensions = binding.dimensions
+    if (
+        not isinstance(dimensions, int)
+        or isinstance(dimensions, bool)
+        or not 1 <= dimensions <= MAX_DIMENSIONS
+    ):
+        raise ProviderBoundaryError(f"the {who}'s dimensions are no whole number from 1 to {MAX_DIMENSIONS}")
+
+
+def states_its_generation(who: str, binding: DenseBinding) -> None:
+    """The generation is named by its digest."""
     if not is_sha256(binding.generation_sha256):
-        raise ProviderBoundaryError("the dense provider's generation is no SHA-256")
-    if binding.grounding_floor is not None and not _finite(binding.grounding_floor):
-        raise ProviderBoundaryError("the dense provider's grounding floor is no finite number")
+        raise ProviderBoundaryError(f"the {who}'s generation is no SHA-256")
+
+
+def states_a_finite_floor(who: str, binding: DenseBinding) -> None:
+    """The grounding floor, where there is one, is a finite number."""
+    if binding.grounding_floor is not None and not finite(binding.grounding_floor):
+        raise ProviderBoundaryError(f"the {who}'s grounding floor is no finite number")
+
+
+BINDING_CHECKS = (names_its_model, pins_its_revision)
+DENSE_BINDING_CHECKS = (states_its_dimensions, states_its_generation, states_a_finite_floor)
+
+
+def check_dense_binding(provider: DenseProvider) -> DenseBinding:
+    """Return a dense provider's binding, which keeps rule 1; ProviderBoundaryError otherwise."""
+    with provider_faults(DENSE):
+        binding = provider.binding
+        if not isinstance(binding, DenseBinding):
+            raise ProviderBoundaryError(f"the {DENSE} states no DenseBinding")
+        for check in (*BINDING_CHECKS, *DENSE_BINDING_CHECKS):
+            check(DENSE, binding)
     return binding
 
 
-def check_reranker_binding(binding: object) -> RerankerBinding:
-    """Return a reranker's binding that keeps rule 1; ProviderBoundaryError otherwise."""
-    if not isinstance(binding, RerankerBinding):
-        raise ProviderBoundaryError("the reranker states no RerankerBinding")
-    _check_identity("reranker", binding.model, binding.revision)
+def check_reranker_binding(reranker: Reranker) -> RerankerBinding:
+    """Return a reranker's binding, which keeps rule 1; ProviderBoundaryError otherwise."""
+    with provider_faults(RERANKER):
+        binding = reranker.binding
+        if not isinstance(binding, RerankerBinding):
+            raise ProviderBoundaryError(f"the {RERANKER} states no RerankerBinding")
+        for check in BINDING_CHECKS:
+            check(RERANKER, binding)
     return binding
+
+
+def indexed_this_generation(binding: DenseBinding, generation_sha256: str) -> None:
+    """The dense provider indexed the generation that is open."""
+    if binding.generation_sha256 != generation_sha256:
+        raise ProviderBoundaryError(f"the {DENSE} indexed another generation")
+
+
+def kept_its_binding(who: str, before: object, after: object) -> None:
+    """The provider is still what it was when it was asked."""
+    if before != after:
+        raise ProviderBoundaryError(f"the {who} changed its binding while it answered")
+
+
+def is_a_sequence(answer: object) -> None:
+    """The answer has a length and an order."""
+    if not isinstance(answer, Sequence) or isinstance(answer, str):
+        raise ProviderBoundaryError(f"the {DENSE}'s answer is no sequence of hits")
+
+
+def few_enough(hits: Sequence[DenseHit], limit: int) -> None:
+    """There are no more rows than were asked for."""
+    if len(hits) > limit:
+        raise ProviderBoundaryError(f"the {DENSE} answered with more than {limit} rows")
+
+
+def all_hits(hits: Sequence[DenseHit], limit: int) -> None:
+    """Every row is a DenseHit of two texts and a score."""
+    for hit in hits:
+        if (
+            not isinstance(hit, DenseHit)
+            or not isinstance(hit.node_id, str)
+            or not isinstance(hit.sha256, str)
+        ):
+            raise ProviderBoundaryError(f"a row of the {DENSE} is no DenseHit")
+
+
+def finite_scores(hits: Sequence[DenseHit], limit: int) -> None:
+    """Every score is a finite number."""
+    if not all(finite(hit.score) for hit in hits):
+        raise ProviderBoundaryError(f"a score of the {DENSE} is no finite number")
+
+
+def each_once(hits: Sequence[DenseHit], limit: int) -> None:
+    """A node stands once."""
+    if len({hit.node_id for hit in hits}) != len(hits):
+        raise ProviderBoundaryError(f"a node stands twice in the {DENSE}'s answer")
+
+
+ANSWER_CHECKS = (few_enough, all_hits, finite_scores, each_once)
 
 
 def dense_hits(
@@ -120,39 +219,63 @@ def dense_hits(
     That the nodes and digests are those of the generation is :func:`check_nodes`'s part. Raises
     ProviderUnavailable as the provider does, ProviderBoundaryError for all else.
     """
-    try:
-        binding = check_dense_binding(provider.binding)
-        if binding.generation_sha256 != generation_sha256:
-            raise ProviderBoundaryError("the dense provider indexed another generation")
+    binding = check_dense_binding(provider)
+    with provider_faults(DENSE):
+        indexed_this_generation(binding, generation_sha256)
         answer = provider.search(query, limit)
-        if not isinstance(answer, Sequence) or isinstance(answer, str):
-            raise ProviderBoundaryError("the dense provider's answer is no sequence of hits")
-        if len(answer) > limit:
-            raise ProviderBoundaryError(f"the dense provider answered with more than {limit} rows")
-        hits = list(answer)
-    except (ProviderUnavailable, ProviderBoundaryError):
-        raise
-    except Exception as error:
-        raise ProviderBoundaryError(f"the dense provider failed: {type(error).__name__}") from None
-    seen: set[str] = set()
-    for hit in hits:
-        if not isinstance(hit, DenseHit) or not isinstance(hit.node_id, str) or not isinstance(hit.sha256, str):
-            raise ProviderBoundaryError("a row of the dense provider is no DenseHit")
-        if not _finite(hit.score):
-            raise ProviderBoundaryError("a score of the dense provider is no finite number")
-        if hit.node_id in seen:
-            raise ProviderBoundaryError("a node stands twice in the dense provider's answer")
-        seen.add(hit.node_id)
+        is_a_sequence(answer)
+        hits = list(islice(answer, limit + 1))  # a sequence may lie about its length
+        for check in ANSWER_CHECKS:
+            check(hits, limit)
+        kept_its_binding(DENSE, binding, provider.binding)
     return binding, hits
+
+
+def all_known(hits: Sequence[DenseHit], nodes: Mapping[str, Node]) -> None:
+    """Every node is one of this generation."""
+    if not all(hit.node_id in nodes for hit in hits):
+        raise ProviderBoundaryError(f"the {DENSE} answered with an unknown node")
+
+
+def all_digests_right(hits: Sequence[DenseHit], nodes: Mapping[str, Node]) -> None:
+    """Every node comes with its digest."""
+    if any(nodes[hit.node_id].sha256 != hit.sha256 for hit in hits if hit.node_id in nodes):
+        raise ProviderBoundaryError(f"the {DENSE} answered with a wrong digest")
+
+
+NODE_CHECKS = (all_known, all_digests_right)
 
 
 def check_nodes(hits: Sequence[DenseHit], nodes: Mapping[str, Node]) -> None:
     """Hold the nodes and digests of a dense answer against the generation; ProviderBoundaryError."""
-    for hit in hits:
-        if hit.node_id not in nodes:
-            raise ProviderBoundaryError("the dense provider answered with an unknown node")
-        if nodes[hit.node_id].sha256 != hit.sha256:
-            raise ProviderBoundaryError("the dense provider answered with a wrong digest")
+    for check in NODE_CHECKS:
+        check(hits, nodes)
+
+
+def exactly_the_candidates(scores: Mapping[str, float], handles: Sequence[wire.Handle]) -> None:
+    """Each candidate is scored, and no other node."""
+    if set(scores) != {handle["nodeId"] for handle in handles}:
+        raise ProviderBoundaryError(f"the {RERANKER} did not score exactly the candidates that it was given")
+
+
+def finite_new_scores(scores: Mapping[str, float], handles: Sequence[wire.Handle]) -> None:
+    """Every score is a finite number."""
+    if not all(map(finite, scores.values())):
+        raise ProviderBoundaryError(f"a score of the {RERANKER} is no finite number")
+
+
+SCORE_CHECKS = (exactly_the_candidates, finite_new_scores)
+
+
+def is_a_mapping(answer: object) -> None:
+    """The answer maps node ids to scores."""
+    if not isinstance(answer, Mapping):
+        raise ProviderBoundaryError(f"the {RERANKER}'s answer is no mapping of node ids to scores")
+
+
+def copies(handles: Sequence[wire.Handle]) -> list[wire.Handle]:
+    """Return copies: a reranker that edits what it was given changes nothing here."""
+    return [handle.copy() for handle in handles]
 
 
 def reranker_scores(
@@ -162,30 +285,33 @@ def reranker_scores(
 
     Raises ProviderUnavailable as the reranker does, ProviderBoundaryError for all else.
     """
-    try:
-        binding = check_reranker_binding(reranker.binding)
-        # Copies: a reranker that edits what it was given changes nothing here.
-        answer = reranker.score(query, [handle.copy() for handle in handles])
-        if not isinstance(answer, Mapping):
-            raise ProviderBoundaryError("the reranker's answer is no mapping of node ids to scores")
+    binding = check_reranker_binding(reranker)
+    with provider_faults(RERANKER):
+        answer = reranker.score(query, copies(handles))
+        is_a_mapping(answer)
         scores = dict(answer)
-    except (ProviderUnavailable, ProviderBoundaryError):
-        raise
-    except Exception as error:
-        raise ProviderBoundaryError(f"the reranker failed: {type(error).__name__}") from None
-    if set(scores) != {handle["nodeId"] for handle in handles}:
-        raise ProviderBoundaryError("the reranker did not score exactly the candidates that it was given")
-    if not all(map(_finite, scores.values())):
-        raise ProviderBoundaryError("a score of the reranker is no finite number")
+        for check in SCORE_CHECKS:
+            check(scores, handles)
+        kept_its_binding(RERANKER, binding, reranker.binding)
     return binding, scores
 
 
-def _check_identity(who: str, model: object, revision: object) -> None:
-    if not isinstance(model, str) or not model.strip():
-        raise ProviderBoundaryError(f"the {who} names no model")
-    if not is_pinned_revision(revision):
-        raise ProviderBoundaryError(f"the {who}'s revision is not pinned: 40 hexadecimal digits, or sha256: and 64")
+@contextmanager
+def provider_faults(who: str) -> Iterator[None]:
+    """Let outages and broken rules through; turn all else that a provider raises into a broken rule."""
+    try:
+        yield
+    except (ProviderUnavailable, ProviderBoundaryError):
+        raise
+    except Exception as error:
+        raise ProviderBoundaryError(f"the {who} failed: {type(error).__name__}") from None
 
 
-def _finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def finite(value: object) -> bool:
+    """Say whether a value is a finite number that a float can hold."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return False

@@ -3,16 +3,18 @@
 The rules:
 
  1. Text that is not Unicode, or longer than MAX_CHARACTERS, is refused; white space is no query.
- 2. Words are OR-ed; a word given twice counts twice.
+ 2. Words are OR-ed; a word given twice counts twice, one given a thousand times counts MAX_REPEATS times:
+    each repetition costs as much as a word of its own.
  3. A part in double quotes is a phrase; an unpaired quote is a blank.
  4. A compound (``POL-358``, ``grammar::fa``, ``20.04``, ``apply_secrets``) is a phrase of its parts,
-    besides the parts.
+    besides the parts, where it has at most MAX_COMPOUND of them.
  5. English stop words are dropped, unless nothing else is left.
  6. An alias joins a word, or a run of words, with its other spelling; both are one term.
 
 The query is built as a small tree and printed once, as an FTS5 expression of quoted strings.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -21,6 +23,10 @@ from secondbrain.errors import RetrievalBoundaryError
 from secondbrain.text import STOP_WORDS, Unit, parts_of_identifier, units, words
 
 MAX_CHARACTERS = 2000
+MAX_REPEATS = 8
+"""Most times that one word or phrase is searched for."""
+MAX_COMPOUND = 64
+"""Most parts of a compound that is a phrase: more of them are a text without blanks, no identifier."""
 
 Tokens = Callable[[str], tuple[str, ...]]
 """What the index makes of a prepared unit: its words."""
@@ -66,7 +72,13 @@ class Query:
     def expression(self) -> str:
         """Print the query as an FTS5 expression; empty where there is nothing to search for."""
         strings = [*self.words, *(" ".join(phrase.units) for phrase in self.phrases)]
-        return " OR ".join(f'"{string}"' for string in strings)
+        times: Counter[str] = Counter()
+        kept: list[str] = []
+        for string in strings:
+            times[string] += 1
+            if times[string] <= MAX_REPEATS:
+                kept.append(f'"{string}"')
+        return " OR ".join(kept)
 
 
 class AliasSide(NamedTuple):
@@ -104,7 +116,9 @@ def check_text(text: object) -> str:
     if not isinstance(text, str):
         raise RetrievalBoundaryError("the query is no text")
     if len(text) > MAX_CHARACTERS:
-        raise RetrievalBoundaryError(f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are taken")
+        raise RetrievalBoundaryError(
+            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are taken"
+        )
     if not text.isascii():
         try:
             text.encode("utf-8")
@@ -167,7 +181,7 @@ def _terms(word: _Word, tokens: Tokens) -> Iterable[tuple[Term, int]]:
     pieces = [*word.units, *(Unit(part, word.units[0].start, word.units[-1].end) for part in word.parts)]
     for unit in pieces:
         # The tokenizer knows fewer letters than Python does: what it makes nothing of is no term.
-        for token in tokens(unit.text)[:1]:
+        for token in filter(None, tokens(unit.text)[:1]):
             yield Term(unit.text, token, unit.start, unit.end), word.quote
 
 
@@ -179,7 +193,8 @@ def _phrases(found: list[_Word], group: Callable[[_Word], int]) -> list[Phrase]:
     return [
         Phrase(tuple(unit.text for word in members for unit in word.units))
         for members in groups.values()
-        if members[0].quote >= 0 or (len(members) > 1 and not all(word.stop for word in members))
+        if members[0].quote >= 0
+        or (1 < len(members) <= MAX_COMPOUND and not all(word.stop for word in members))
     ]
 
 
@@ -188,7 +203,10 @@ def _with_aliases(
 ) -> tuple[list[Term], list[Phrase], list[AliasMatch]]:
     phrases: list[Phrase] = []
     matches: list[AliasMatch] = []
+    present = {term.token for term in terms}
     for side in aliases:
+        if side.tokens[0] not in present:
+            continue
         length = len(side.tokens)
         for first in range(len(terms) - length + 1):
             if tuple(term.token for term in terms[first : first + length]) == side.tokens:

@@ -2,8 +2,9 @@
 
 The rules, in the order in which they are kept:
 
- 1. The sparse leg always runs. The dense leg runs where a provider is configured; what it answers is
-    held against the generation before it counts.
+ 1. A query without a single word has nothing to search for: no leg runs. Otherwise the sparse leg runs,
+    and the dense leg where a provider is configured; what it answers is held against the generation
+    before it counts.
  2. An outage of a provider falls back only where the coordinator allows it; the mode then says so. Any
     other fault of a provider blocks the request.
  3. Legs are fused by rank. Ties fall to the node id, so the order that a provider chose among equal
@@ -21,7 +22,9 @@ from itertools import islice
 from typing import Literal
 
 from secondbrain import wire
+from secondbrain.digests import is_unicode
 from secondbrain.errors import ProviderUnavailable
+from secondbrain.projection.admission import CHARACTERS
 from secondbrain.retrieval.asking import Asked, ask
 from secondbrain.retrieval.bm25 import DEPTH
 from secondbrain.retrieval.coverage import GroundingRule, Held, held
@@ -57,7 +60,7 @@ class Plan:
     per_source_limit: int = 3
     allow_sparse_fallback: bool = True
     allow_reranker_fallback: bool = True
-    grounding: GroundingRule = GroundingRule()
+    grounding: GroundingRule = field(default_factory=GroundingRule)
 
 
 @dataclass
@@ -99,6 +102,8 @@ class Ranking:
     @property
     def mode(self) -> str:
         """The mode of the ranking, by rule 6."""
+        if not self.asked.terms:
+            return "NOT_RUN"
         mode = {
             "OK": "HYBRID_SPARSE_DENSE",
             "UNAVAILABLE": "BM25_FALLBACK_DENSE_UNAVAILABLE",
@@ -109,7 +114,9 @@ class Ranking:
     def selected(self, reader: Reader, k: int, per_source_limit: int) -> list[Fused]:
         """Return the first k candidates, at most ``per_source_limit`` of one source."""
         return list(
-            islice(diverse(self.order, lambda one: self.handle(reader, one[0])["source"], per_source_limit), k)
+            islice(
+                diverse(self.order, lambda one: self.handle(reader, one[0])["source"], per_source_limit), k
+            )
         )
 
     def handle(self, reader: Reader, ordinal: int) -> wire.Handle:
@@ -126,9 +133,12 @@ def rank(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | None = 
     that the plan does not let fall back, and what :meth:`Reader.rows` raises.
     """
     asked = ask(reader, text, sources)
-    dense = _dense_leg(reader, text, plan, sources)
+    dense = _dense_leg(reader, text, plan, sources) if asked.terms else _idle_dense_leg(plan)
     fused = fuse(
-        [([ordinal for ordinal, _ in asked.candidates], plan.sparse_weight), (dense.ordinals, plan.dense_weight)],
+        [
+            ([ordinal for ordinal, _ in asked.candidates], plan.sparse_weight),
+            (dense.ordinals, plan.dense_weight),
+        ],
         plan.rrf_k,
     )
     best = held(reader, asked.candidates[0][0], asked.terms) if asked.candidates else Held((), 0.0)
@@ -148,6 +158,10 @@ def rank(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | None = 
     return ranking
 
 
+def _idle_dense_leg(plan: Plan) -> DenseLeg:
+    return DenseLeg("NOT_CONFIGURED") if plan.dense_provider is None else DenseLeg("NOT_RUN", "NO_TERMS")
+
+
 def _dense_leg(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | None) -> DenseLeg:
     if plan.dense_provider is None:
         return DenseLeg("NOT_CONFIGURED")
@@ -161,11 +175,14 @@ def _dense_leg(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | N
     check_nodes(hits, nodes)
     kept = [hit for hit in hits if sources is None or nodes[hit.node_id].source in sources]
     scores = {nodes[hit.node_id].ordinal: float(hit.score) for hit in kept}
-    return DenseLeg("OK", None, binding, sorted(scores, key=lambda ordinal: (-scores[ordinal], ordinal)), scores)
+    return DenseLeg(
+        "OK", None, binding, sorted(scores, key=lambda ordinal: (-scores[ordinal], ordinal)), scores
+    )
 
 
 def _nodes(reader: Reader, hits: Sequence[DenseHit]) -> dict[str, Node]:
-    ids = [hit.node_id for hit in hits if not any("\ud800" <= character <= "\udfff" for character in hit.node_id)]
+    # What cannot be an id is unknown: the database is not asked for it.
+    ids = [hit.node_id for hit in hits if len(hit.node_id) <= CHARACTERS["id"] and is_unicode(hit.node_id)]
     rows = reader.rows("read/nodes", (json.dumps(ids),))
     return {node_id: Node(*place) for node_id, *place in rows}
 

@@ -1,4 +1,4 @@
-"""The ranking receipt: how a ranking came about, with digests and numbers, without a word of query or text."""
+"""The ranking receipt: how a ranking came about, in digests and numbers, without a word of query or text."""
 
 from secondbrain import wire
 from secondbrain.retrieval.bm25 import DEPTH
@@ -9,7 +9,9 @@ from secondbrain.retrieval.ranking import Plan, Ranking
 from secondbrain.store.opened import Reader
 
 
-def idle_receipt(plan: Plan, reason: wire.ComponentReason | None, reader: Reader | None) -> wire.RankingReceipt:
+def idle_receipt(
+    plan: Plan, reason: wire.ComponentReason | None, reader: Reader | None
+) -> wire.RankingReceipt:
     """Return the receipt of a request in which nothing ran, for a reason; the frame of all others."""
     return {
         "mode": "NOT_RUN",
@@ -31,7 +33,12 @@ def idle_receipt(plan: Plan, reason: wire.ComponentReason | None, reader: Reader
         "sources": None,
         "terms": [],
         "aliases": [],
-        "abstention": {**_rule(plan.grounding), "best_coverage": 0.0, "best_held_terms": 0, "grounded_by": "NOT_APPLIED"},
+        "abstention": {
+            **_rule(plan.grounding),
+            "best_coverage": 0.0,
+            "best_held_terms": 0,
+            "grounded_by": "NOT_APPLIED",
+        },
         "selected": [],
         "generation_sha256": reader.snapshot.generation_sha256 if reader is not None else None,
     }
@@ -66,7 +73,8 @@ def ranking_receipt(
     receipt.update(
         {
             "mode": ranking.mode,
-            "sparse": "OK",
+            "sparse": "OK" if ranking.asked.terms else "NOT_RUN",
+            "sparse_reason": None if ranking.asked.terms else "NO_TERMS",
             "dense": ranking.dense.state,
             "dense_reason": ranking.dense.reason,
             "reranker": ranking.reranker.state,
@@ -80,8 +88,12 @@ def ranking_receipt(
                 "selected": len(selected),
             },
             "sources": sources,
-            "terms": [{"start": term.start, "end": term.end, "idf": idf} for term, idf in ranking.asked.terms],
-            "aliases": [{"row": row, "terms": list(terms)} for row, terms in ranking.asked.query.alias_matches],
+            "terms": [
+                {"start": term.start, "end": term.end, "idf": idf} for term, idf in ranking.asked.terms
+            ],
+            "aliases": [
+                {"row": row, "terms": list(terms)} for row, terms in ranking.asked.query.alias_matches
+            ],
             "abstention": abstention(plan.grounding, ranking),
             "selected": nodes,
         }

@@ -24,7 +24,15 @@ NOT_PROVEN = (
     "who made the receipt: it carries digests and no signature",
     "that any text is true, relevant or proven",
 )
-CHECKED = ("evidence_set_sha256", "handles_sha256", "evidence", "selected", "generation_sha256", "handles")
+CHECKED = (
+    "evidence_set_sha256",
+    "handles_sha256",
+    "evidence",
+    "selected",
+    "state",
+    "generation_sha256",
+    "handles",
+)
 
 
 def verify_receipt(payload: object, *, store: Store | None = None) -> wire.Verification:
@@ -33,7 +41,9 @@ def verify_receipt(payload: object, *, store: Store | None = None) -> wire.Verif
     Returns VERIFIED, STALE or TAMPERED with which digest failed. Raises RetrievalBoundaryError for
     what is no context, StoreIntegrityError where the store fails its own check.
     """
-    context: wire.Context = checked(wire.CONTEXT, payload)
+    checked(wire.CONTEXT, payload)
+    # The payload itself is verified, not what the check of its form kept of it: a key too many counts.
+    context: wire.Context = payload  # type: ignore[assignment]
     reader = (store or default_store()).reader()
     findings = _broken(context)
     state = "TAMPERED" if findings else "VERIFIED"
@@ -60,17 +70,30 @@ def verify_receipt(payload: object, *, store: Store | None = None) -> wire.Verif
 def _broken(context: wire.Context) -> list[wire.Finding]:
     findings: list[wire.Finding] = []
     receipt = context["ranking_receipt"]
-    if canonical_sha256(context["evidence"]) != context["evidence_set_sha256"]:
+    if _digest(context["evidence"]) != context["evidence_set_sha256"]:
         findings.append(_finding("evidence_set_sha256", "is not the digest of the evidence"))
-    if canonical_sha256(context["handles"]) != context["handles_sha256"]:
+    if _digest(context["handles"]) != context["handles_sha256"]:
         findings.append(_finding("handles_sha256", "is not the digest of the handles"))
     if evidence(context["handles"]) != context["evidence"]:
         findings.append(_finding("evidence", "is not that of the handles"))
     if [node["node_id"] for node in receipt["selected"]] != [one["nodeId"] for one in context["handles"]]:
         findings.append(_finding("selected", "does not name the handles in their order"))
+    if (
+        context["ready"] != bool(context["handles"])
+        or (context["state"] == "GROUNDED_HANDLES_READY") != context["ready"]
+    ):
+        findings.append(_finding("state", "does not fit the handles"))
     if receipt["generation_sha256"] != context["generation_sha256"]:
         findings.append(_finding("generation_sha256", "differs between context and receipt"))
     return findings
+
+
+def _digest(value: object) -> str | None:
+    """Return the canonical digest, or None for what canonical JSON cannot hold: it has none."""
+    try:
+        return canonical_sha256(value)
+    except (ValueError, TypeError, RecursionError):
+        return None
 
 
 def _not_stored(reader: Reader, context: wire.Context) -> list[wire.Finding]:

@@ -18,10 +18,12 @@ def retrieve(
     """Return the k best BM25 handles with their scores; smaller is better.
 
     ``k`` is 1 to 12. Raises RetrievalBoundaryError for a query, k or sources outside their rules,
-    DeadlineExceeded for a search that takes too long; a store that fails its check gives UNAVAILABLE.
+    DeadlineExceeded for a search that takes too long, and what :func:`default_store` raises for an operator's
+    projection that cannot be followed; a store that fails its check gives UNAVAILABLE.
     """
     check_text(query)
     check_k(k)
+    store = store if store is not None else default_store()
     payload: wire.Retrieval = {
         "schema": "szl.second-brain.retrieve/v1",
         "state": "UNAVAILABLE",
@@ -35,7 +37,7 @@ def retrieve(
         **wire.boundary(),
     }
     try:
-        reader = (store or default_store()).reader()
+        reader = store.reader()
         wanted = check_sources(reader, sources)
         found = ask(reader, query, wanted).candidates[:k] if query.strip() else []
         handles = [handle(reader, ordinal) for ordinal, _ in found]

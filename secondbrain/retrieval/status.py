@@ -1,10 +1,15 @@
-"""What is open here, how it was checked, and what can run: counts and digests, never a text."""
+"""What is open here, how it was checked, and what can run: counts and digests, never a text.
+
+A store that fails its check is reported; an operator's projection that cannot be followed raises what
+:func:`default_store` does, so that no face answers in its place.
+"""
 
 from secondbrain import wire
 from secondbrain.errors import StoreIntegrityError
 from secondbrain.retrieval.asking import MAX_K
 from secondbrain.retrieval.bm25 import DEPTH
 from secondbrain.retrieval.hybrid import HybridSecondBrain
+from secondbrain.retrieval.providers import check_dense_binding, check_reranker_binding
 from secondbrain.retrieval.query import MAX_CHARACTERS
 from secondbrain.retrieval.receipt import dense_payload, reranker_payload
 from secondbrain.store import schema
@@ -14,8 +19,9 @@ from secondbrain.store.opened import Store
 
 def index(*, store: Store | None = None) -> wire.Index:
     """Return the counts of chunks by source; not ready where the store fails its check."""
+    store = store if store is not None else default_store()
     try:
-        snapshot = (store or default_store()).snapshot()
+        snapshot = store.snapshot()
     except StoreIntegrityError as error:
         return {
             "schema": "szl.second-brain.index/v1",
@@ -58,8 +64,9 @@ def status(*, store: Store | None = None) -> wire.Status:
         "locked_proven": list(wire.LOCKED_PROVEN),
         **wire.boundary(),
     }
+    store = store if store is not None else default_store()
     try:
-        snapshot = (store or default_store()).snapshot()
+        snapshot = store.snapshot()
     except StoreIntegrityError as error:
         payload["error_type"] = type(error).__name__
         return payload
@@ -78,8 +85,13 @@ def status(*, store: Store | None = None) -> wire.Status:
 
 
 def retrieval_capabilities(brain: HybridSecondBrain) -> wire.Capabilities:
-    """Return the modes that can occur with a coordinator's providers."""
+    """Return the modes that can occur with a coordinator's providers.
+
+    Raises ProviderBoundaryError and ProviderUnavailable for a provider that states no proper binding.
+    """
     plan = brain.plan
+    dense = check_dense_binding(plan.dense_provider) if plan.dense_provider is not None else None
+    reranker = check_reranker_binding(plan.reranker) if plan.reranker is not None else None
     base = ["BM25_ONLY"]
     if plan.dense_provider is not None:
         base = ["HYBRID_SPARSE_DENSE"] + ["BM25_FALLBACK_DENSE_UNAVAILABLE"] * plan.allow_sparse_fallback
@@ -91,8 +103,8 @@ def retrieval_capabilities(brain: HybridSecondBrain) -> wire.Capabilities:
         "schema": "szl.second-brain.retrieval-capabilities/v1",
         "modes": ["NOT_RUN", *(mode + ending for mode in base for ending in endings)],
         "sparse": "FTS5_BM25",
-        "dense": dense_payload(plan.dense_provider.binding if plan.dense_provider is not None else None),
-        "reranker": reranker_payload(plan.reranker.binding if plan.reranker is not None else None),
+        "dense": dense_payload(dense),
+        "reranker": reranker_payload(reranker),
         "max_k": MAX_K,
         "max_query_characters": MAX_CHARACTERS,
         "candidate_depth": DEPTH,
