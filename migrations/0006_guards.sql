@@ -1,5 +1,6 @@
 -- Rows enter with a digest that holds, and then never change. Each guard calls sha256(), which only
--- the builder has: in a plain shell every write fails, the refused and the unforeseen alike.
+-- the builder has: in a plain shell every write to a row of these tables fails. Full-text tables can have
+-- no trigger; what is written there, the digest beside the file and the audit see.
 CREATE TRIGGER chunk_digest BEFORE INSERT ON chunk
 WHEN sha256(NEW.text) IS NOT NEW.sha256
 BEGIN SELECT RAISE(ABORT, 'the digest does not match the text'); END;

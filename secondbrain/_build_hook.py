@@ -41,4 +41,7 @@ class DatabaseBuildHook(BuildHookInterface[Any]):
                 f"corpus/ gives generation {built.generation_sha256}, corpus/manifest.json states "
                 f"{manifest['generation_sha256']}: review the change, then run scripts/manifest"
             )
-        build_data["artifacts"] += ["secondbrain/data/second-brain.db", "secondbrain/data/second-brain.db.sha256"]
+        build_data["artifacts"] += [
+            "secondbrain/data/second-brain.db",
+            "secondbrain/data/second-brain.db.sha256",
+        ]

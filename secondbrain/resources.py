@@ -29,5 +29,5 @@ def packaged_database() -> Path:
 
 @cache
 def statement(name: str) -> str:
-    """Return the SQL text of a named statement in ``sql/`` (``chunk/by_node`` → ``sql/chunk/by_node.sql``)."""
+    """Return the text of a named statement: ``read/bm25`` is ``sql/read/bm25.sql``."""
     return (_folder("sql") / f"{name}.sql").read_text(encoding="utf-8")

@@ -4,9 +4,10 @@ Payloads are plain dicts. Consumers read these keys: adding one is free, renamin
 No payload here holds the text of a chunk or candidate, the two hydrations apart.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
-from typing_extensions import NotRequired, TypedDict  # pydantic reads no other TypedDict on Python 3.11
+# pydantic reads no other TypedDict on Python 3.11.
+from typing_extensions import TypedDict
 
 CONTEXT = "szl.second-brain.hybrid-context/v1"
 RETRIEVE = "szl.second-brain.retrieve/v1"
@@ -32,7 +33,9 @@ ContextState = Literal[
     "GROUNDED_HANDLES_READY", "ABSTAIN_NO_GROUNDED_HANDLES", "ABSTAIN_NO_QUERY", "UNAVAILABLE"
 ]
 ComponentState = Literal["OK", "NOT_CONFIGURED", "NOT_RUN", "UNAVAILABLE"]
-ComponentReason = Literal["NO_QUERY", "NO_TERMS", "NO_CANDIDATES", "PROVIDER_UNAVAILABLE", "STORE_UNAVAILABLE"]
+ComponentReason = Literal[
+    "NO_QUERY", "NO_TERMS", "NO_CANDIDATES", "PROVIDER_UNAVAILABLE", "STORE_UNAVAILABLE"
+]
 Authority = Literal["NONE"]
 
 PRIVATE_GRAPH_NODES = 9464

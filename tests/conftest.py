@@ -28,7 +28,9 @@ def shared(*parts: str) -> Path:
     return path
 
 
-def row(node_id: str, text: str, *, title: str | None = None, source: str | None = None, **extra: str) -> dict[str, str]:
+def row(
+    node_id: str, text: str, *, title: str | None = None, source: str | None = None, **extra: str
+) -> dict[str, str]:
     """Return a projection row with its digest; title and source are the id where not given."""
     return {
         "id": node_id,
@@ -48,7 +50,12 @@ def write_projection(path: Path, rows: Iterable[dict[str, str]]) -> Path:
 
 
 ROWS = [
-    row("doc:a:0001", "Each receipt is signed and chained to the one before it.", title="Receipts", source="doc"),
+    row(
+        "doc:a:0001",
+        "Each receipt is signed and chained to the one before it.",
+        title="Receipts",
+        source="doc",
+    ),
     row("doc:a:0002", "The ledger keeps every run, the failed ones too.", title="Run ledger", source="doc"),
     row("doc:b:0001", "Λ uniqueness stays Conjecture 1.", title="Lambda", source="doc"),
     row("doc:b:0002", "Locked formulas have one authority.", title="Formula authority", source="doc"),

@@ -174,25 +174,25 @@ def test_a_readme_that_says_nothing_is_refused(data):
         extract(payload(ANATOMY, data))
 
 
-MARKS = [
-    "# a",
-    "## a",
-    "---",
-    "===",
-    "```",
-    "<!--",
-    "-->",
-    "> # q",
-    "- # l",
-    "<p>",
-    "</p>",
-    "text ",
-    "    ",
-    "[x](http://a.example)",
-    "é",
-]
+HEADINGS = ["# a", "## a", "---", "===", "> # q", "- # l"]
+HIDING = ["```", "<!--", "-->", "<p>", "</p>", "    "]
+TEXT = ["text ", "[x](http://a.example)", "é"]
 PIECES = st.sampled_from(
-    [*MARKS, "| a | b |", "|---|---|", "\n", "\n\n", "\r\n", "\r", "\t", "\u2028", "\x0c", "\0"]
+    [
+        *HEADINGS,
+        *HIDING,
+        *TEXT,
+        "| a | b |",
+        "|---|---|",
+        "\n",
+        "\n\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "\u2028",
+        "\x0c",
+        "\0",
+    ]
 )
 
 

@@ -100,7 +100,7 @@ class Clone:
         self._git("push", "--quiet", "origin", f"{commit}:refs/heads/{branch}", at=tree)
 
     def _git(self, *arguments: str, at: Path | None = None, may_fail: bool = False) -> str:
-        """Run git with the settings of a proposal and return what it printed; ProviderUnavailable if it fails."""
+        """Run git with a proposal's settings and return what it printed; ProviderUnavailable if it fails."""
         settings = [part for setting in _SETTINGS for part in ("-c", setting)]
         return (
             _run(at or self.folder, *settings, *arguments, may_fail=may_fail)

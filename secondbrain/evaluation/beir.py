@@ -1,4 +1,4 @@
-"""Collections in BEIR form: ``corpus.jsonl`` and ``queries.jsonl`` of ``_id``, ``title``, ``text``; ``qrels.tsv``.
+"""Collections in BEIR form: ``corpus.jsonl`` and ``queries.jsonl`` of ``_id``, title and text; ``qrels.tsv``.
 
 The form is that of Thakur et al., BEIR (NeurIPS Datasets 2021): a judgement is query id, document id
 and a whole number, parted by tabs, under one line of names.

@@ -10,7 +10,7 @@ The rules:
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple
 
 from secondbrain import wire
 from secondbrain.digests import canonical_sha256, sha256_text
@@ -30,8 +30,8 @@ MAX_K = 24
 """Most candidates of one answer."""
 
 
-class Filters(TypedDict, total=False):
-    """What a frontier search may be narrowed to; each names one value that the set holds."""
+class Filters(NamedTuple):
+    """What a frontier search may be narrowed to; each names one value that the set holds, or none."""
 
     kind: str | None
     source_id: str | None
@@ -43,13 +43,14 @@ def frontier_status(*, store: Store | None = None) -> wire.FrontierStatus:
     try:
         state = verified_frontier((store or default_store()).reader())
     except IntegrityError as error:
-        return {
+        unavailable: wire.FrontierStatus = {
             "schema": "szl.second-brain.frontier-state/v1",
             "state": "UNAVAILABLE",
             "ready": False,
             "error_type": type(error).__name__,
-            **wire.no_authority(),
         }
+        unavailable.update(wire.no_authority())  # type: ignore[typeddict-item]
+        return unavailable
     status: Any = {**state, "ready": True}
     return status  # type: ignore[no-any-return]
 
@@ -88,7 +89,7 @@ def frontier_search(
         reader = (store or default_store()).reader()
         payload["generation_sha256"] = reader.snapshot.generation_sha256
         payload["candidate_set_sha256"] = verified_frontier(reader)["candidate_set_sha256"]
-        filters: Filters = {"kind": kind, "source_id": source_id, "quant_domain": quant_domain}
+        filters = Filters(kind, source_id, quant_domain)
         _check_filters(reader, filters)
         expression = parsed(reader, query).expression()
         found = reader.rows("read/frontier_bm25", (expression, *_twice(filters), k)) if expression else []
@@ -206,7 +207,7 @@ def frontier_rows_of(reader: Reader, ids: Sequence[str]) -> list[dict[str, Any]]
 
 
 def _check_filters(reader: Reader, filters: Filters) -> None:
-    for name, value in filters.items():
+    for name, value in filters._asdict().items():
         if value is None:
             continue
         known = {row[0] for row in reader.rows(f"read/frontier_values_of_{name}")}
@@ -216,8 +217,4 @@ def _check_filters(reader: Reader, filters: Filters) -> None:
 
 def _twice(filters: Filters) -> list[str | None]:
     # Each filter stands in the statement as (? IS NULL OR column = ?).
-    return [
-        value
-        for name in ("kind", "source_id", "quant_domain")
-        for value in (filters.get(name), filters.get(name))
-    ]
+    return [value for one in filters for value in (one, one)]

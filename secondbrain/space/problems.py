@@ -55,13 +55,19 @@ NOT_FOUND = Kind("not-found", 404, "There is nothing here", "No route or candida
 NO_METHOD = Kind("no-method", 405, "The method is not for this route", "`allow` lists those that are.")
 BODY_TOO_SLOW = Kind("body-too-slow", 408, "The body came too slowly", "Send it at once.", _CLOSE)
 BODY_TOO_LARGE = Kind("body-too-large", 413, "The body is too large", "64 KiB is the most.", _CLOSE)
-NOT_JSON = Kind("not-json", 415, "The body is not JSON", "Send `application/json`, in UTF-8, not compressed.", _CLOSE)
-WRONG_HOST = Kind("wrong-host", 421, "This host is not served here", "The `Host` is none that the operator allows.")
+NOT_JSON = Kind(
+    "not-json", 415, "The body is not JSON", "Send `application/json`, in UTF-8, not compressed.", _CLOSE
+)
+WRONG_HOST = Kind(
+    "wrong-host", 421, "This host is not served here", "The `Host` is none that the operator allows."
+)
 TOO_MANY = Kind("too-many", 429, "Too many requests", "`retry-after` says in how many seconds to ask again.")
 INTERNAL = Kind("internal", 500, "The request failed here", "The operator's log has it under the request id.")
 MISBEHAVED = Kind("provider-misbehaved", 502, "A provider broke its contract", "The request was blocked.")
 PROVIDER_OUT = Kind("provider-out", 503, "A provider is out of reach", "The request was blocked.", _SOON)
-UNAVAILABLE = Kind("unavailable", 503, "The store cannot answer", "`error_type` says which check failed.", _SOON)
+UNAVAILABLE = Kind(
+    "unavailable", 503, "The store cannot answer", "`error_type` says which check failed.", _SOON
+)
 OVERLOADED = Kind("overloaded", 503, "Too much at once", "Nothing was done. Ask again in a second.", _SOON)
 
 KINDS = (
@@ -84,7 +90,9 @@ KINDS = (
 class Problem(Exception):
     """A request that ends in a problem."""
 
-    def __init__(self, kind: Kind, detail: str | None = None, *, field: str | None = None, place: str = "") -> None:
+    def __init__(
+        self, kind: Kind, detail: str | None = None, *, field: str | None = None, place: str = ""
+    ) -> None:
         super().__init__(kind.slug)
         self.kind = kind
         self.members: dict[str, Any] = {} if detail is None else {"detail": detail}
@@ -96,7 +104,7 @@ def problem_response(scope: Scope, kind: Kind, members: dict[str, Any], **header
     """Return the answer of a problem, with the request's id as its instance."""
     note = note_of(scope)
     note.problem = kind.slug
-    note.error_type = members.get("error_type")
+    note.error_type = members.get("error_type", note.error_type)
     body = {
         "type": kind.type,
         "title": kind.title,
@@ -112,13 +120,13 @@ def problem_response(scope: Scope, kind: Kind, members: dict[str, Any], **header
     )
 
 
-def of_problem(request: Request, error: Exception) -> Response:
+async def of_problem(request: Request, error: Exception) -> Response:
     """Answer a Problem."""
     assert isinstance(error, Problem)
     return problem_response(request.scope, error.kind, error.members)
 
 
-def of_http(request: Request, error: Exception) -> Response:
+async def of_http(request: Request, error: Exception) -> Response:
     """Answer what the router raises: no such route, or no such method there."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
@@ -130,7 +138,7 @@ def of_http(request: Request, error: Exception) -> Response:
     return problem_response(request.scope, kind, {})
 
 
-def of_library(request: Request, error: Exception) -> Response:
+async def of_library(request: Request, error: Exception) -> Response:
     """Answer an error of the library by who is at fault (rules 2 and 3)."""
     assert isinstance(error, SecondBrainError)
     name = type(error).__name__

@@ -52,20 +52,32 @@ async def body_arguments(request: Request, parameters: Sequence[Parameter]) -> d
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """Return the JSON object of a body; Problem where it is none, and where a query string stands beside it."""
+    """Return the JSON object of a body; Problem where it is none, or has a query string beside it."""
     for name, _ in _pairs(request.scope["query_string"]):
         raise Problem(UNFIT, "a POST takes its arguments in the body", field=_nameable(name), place="query")
     _check_media_type(request)
     body = await _read(request)
     try:
-        value = json.loads(body.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number)
-        canonical_json(value).encode("utf-8")  # refuses 1e999 and lone surrogates, which json.loads lets in
+        value = json.loads(
+            body.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number
+        )
+        canonical_json(value)  # refuses 1e999, which json.loads lets in
     except Unfit as refusal:
         raise Problem(UNFIT, str(refusal), field=refusal.field, place="body") from None
     except (ValueError, RecursionError):
         raise Problem(UNFIT, "the body is not strict JSON in UTF-8", field="body", place="body") from None
     if not isinstance(value, dict):
         raise Problem(UNFIT, "the body is not a JSON object", field="body", place="body")
+    return value
+
+
+async def payload(request: Request) -> dict[str, Any]:
+    """Return a body that is one payload as a whole, all of it Unicode; Problem as :func:`json_object`."""
+    value = await json_object(request)
+    try:
+        canonical_json(value).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Problem(UNFIT, "the body has a lone surrogate", field="body", place="body") from None
     return value
 
 
@@ -91,7 +103,7 @@ def _arguments(given: Mapping[str, Any], parameters: Sequence[Parameter], value_
     _refuse_unknown(given, known)
     arguments: dict[str, Any] = {}
     for parameter in parameters:
-        spellings = [name for name in (parameter.name, parameter.short) if name in given]
+        spellings = [name for name in (parameter.name, parameter.short) if name is not None and name in given]
         if len(spellings) > 1:
             raise Unfit(parameter.name, f"is given as {parameter.short} too")
         if spellings:
@@ -118,7 +130,11 @@ def _check_media_type(request: Request) -> None:
     media_type, _, rest = request.headers.get("content-type", "").partition(";")
     charset = rest.strip().lower().removeprefix("charset=").strip('"')
     encoding = request.headers.get("content-encoding", "identity")
-    if media_type.strip().lower() != "application/json" or charset not in ("", "utf-8") or encoding != "identity":
+    if (
+        media_type.strip().lower() != "application/json"
+        or charset not in ("", "utf-8")
+        or encoding != "identity"
+    ):
         raise Problem(NOT_JSON, "send content-type: application/json, in UTF-8, not compressed")
 
 

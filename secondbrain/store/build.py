@@ -6,21 +6,24 @@ The rules:
     disk, and renamed. Whatever ends the build earlier, SIGKILL or a full disk, leaves the old file
     and its digest as they were.
  2. ``FILE.sha256`` first names the new digest and the old one, then the file is renamed, then only
-    the new digest stays: at every moment the file that is there matches a digest that is there.
+    the new digest stays: at every moment the file that is there matches a digest that is there. An old
+    file without a digest gets none by this: the new one's is written after the rename.
  3. Nothing in the file depends on the clock, the machine or the folder: the same input gives the same
     bytes with the same SQLite, and the same digests with any.
  4. Rows pass through in a stream; memory does not grow with the texts.
 """
 
+import fcntl
 import os
 import sqlite3
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from sqlite_utils import Database, Migrations
 
@@ -32,7 +35,7 @@ from secondbrain.projection.admission import MAX_BYTES, MAX_ROWS, Admission, Adm
 from secondbrain.projection.aliases import Alias, read_aliases
 from secondbrain.resources import statement
 from secondbrain.store import digest, schema
-from secondbrain.store.sidecar import read_sidecar, write_sidecar
+from secondbrain.store.sidecar import read_sidecar, sidecar, sync_folder, write_sidecar
 from secondbrain.store.verify import verify_file
 from secondbrain.text import prepared
 
@@ -80,7 +83,9 @@ def build(
         _write(temporary, projection, frontier, read_aliases(aliases), max_bytes, max_rows, progress)
         progress("verify", 0, 0)
         if findings := verify_file(temporary, check_sidecar=False).findings:
-            raise StoreIntegrityError(f"{out}: the new file fails its audit: {findings[0]['check']}; nothing was replaced")
+            raise StoreIntegrityError(
+                f"{out}: the new file fails its audit: {findings[0]['check']}; nothing was replaced"
+            )
         built = _summary(temporary, out)
         _publish(temporary, out, built.file_sha256)
     except (sqlite3.Error, OSError) as error:
@@ -110,7 +115,9 @@ def _write(
         migrations = _migrations()
         migrations.apply(database, stop_before=schema.SEAL)
         connection.execute("BEGIN")
-        admitted = _insert_chunks(connection, Admission(projection, max_bytes=max_bytes, max_rows=max_rows), progress)
+        admitted = _insert_chunks(
+            connection, Admission(projection, max_bytes=max_bytes, max_rows=max_rows), progress
+        )
         _index_chunks(connection, admitted.rows, progress)
         connection.executemany(
             statement("build/insert_alias"), ((row, *alias) for row, alias in enumerate(aliases, 1))
@@ -146,7 +153,8 @@ def _insert_chunks(connection: sqlite3.Connection, admission: Admission, progres
             if row.position % 1000 == 0:
                 progress("admit", admission.bytes_read, total)
             yield (
-                row.position, row.id, row.source, row.source_id, row.title, row.text, row.sha256, row.derived_from
+                row.position, row.id, row.source, row.source_id, row.title, row.text, row.sha256,
+                row.derived_from,
             )  # fmt: skip
 
     connection.execute(statement("build/incoming"))
@@ -172,7 +180,9 @@ def _index_chunks(connection: sqlite3.Connection, total: int, progress: Progress
 
 
 def _insert_frontier(connection: sqlite3.Connection, frontier: Path | None) -> str | None:
-    connection.executemany(statement("build/insert_locked_proven"), ((number,) for number in wire.LOCKED_PROVEN))
+    connection.executemany(
+        statement("build/insert_locked_proven"), ((number,) for number in wire.LOCKED_PROVEN)
+    )
     if frontier is None:
         return None
     candidates, state = read_set(frontier)
@@ -184,7 +194,15 @@ def _insert_frontier(connection: sqlite3.Connection, frontier: Path | None) -> s
             statement("build/insert_frontier_source"),
             tuple(
                 source[key]
-                for key in ("source_id", "repository", "path", "parser", "revision", "content_sha256", "candidate_count")
+                for key in (
+                    "source_id",
+                    "repository",
+                    "path",
+                    "parser",
+                    "revision",
+                    "content_sha256",
+                    "candidate_count",
+                )
             ),
         )
     for ordinal, row in enumerate(candidates, 1):
@@ -241,8 +259,11 @@ def _insert_generation(connection: sqlite3.Connection, admitted: Admitted, set_s
 
 
 def _summary(temporary: Path, out: Path) -> Built:
-    with closing(sqlite3.connect(f"file:{temporary}?mode=ro&immutable=1", uri=True)) as connection:
-        generation, rows, index, chunks, candidates = connection.execute(statement("build/summary")).fetchone()
+    address = f"file:{quote(os.fsencode(temporary.resolve()))}?mode=ro&immutable=1"
+    with closing(sqlite3.connect(address, uri=True)) as connection:
+        generation, rows, index, chunks, candidates = connection.execute(
+            statement("build/summary")
+        ).fetchone()
     return Built(out, sha256_file(temporary), generation, rows, index, chunks, candidates)
 
 
@@ -250,17 +271,34 @@ def _publish(temporary: Path, out: Path, file_sha256: str) -> None:
     os.chmod(temporary, 0o644)
     with temporary.open("rb+") as stream:
         os.fsync(stream.fileno())
-    # Rule 2. A kill between these steps leaves a file that matches one of the digests beside it.
-    write_sidecar(out, [file_sha256, *read_sidecar(out)[:1]])
-    os.replace(temporary, out)
-    _sync_folder(out.parent)
-    write_sidecar(out, [file_sha256])
-    _sync_folder(out.parent)
+    with _one_publisher(out.parent):
+        # Rule 2. A kill between these steps leaves a file that opens as it did, or as the new one does.
+        if not out.exists() or sidecar(out).exists():
+            write_sidecar(out, [file_sha256, *_digest_that_holds(out)])
+        os.replace(temporary, out)
+        try:
+            sync_folder(out.parent)
+            write_sidecar(out, [file_sha256])
+        except OSError as error:
+            raise StoreIntegrityError(
+                f"{out}: the new file is in place, but the digest beside it could not be finished: {error}"
+            ) from None
 
 
-def _sync_folder(folder: Path) -> None:
+def _digest_that_holds(out: Path) -> list[str]:
+    """Return the digest beside the old file that its bytes have; none where it was refused anyway."""
+    try:
+        return [digest for digest in read_sidecar(out) if digest == sha256_file(out)]
+    except (StoreIntegrityError, FileNotFoundError):
+        return []
+
+
+@contextmanager
+def _one_publisher(folder: Path) -> Iterator[None]:
+    # Two builders of one name would leave the file of one and the digest of the other.
     handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(handle)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(handle)

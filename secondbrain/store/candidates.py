@@ -10,11 +10,19 @@ from secondbrain.digests import canonical_lines_sha256, canonical_sha256
 Rows = Callable[[str], Iterable[tuple[Any, ...]]]
 """Runs a named statement of ``sql/``."""
 _COLUMNS = (
-    "id", "title", "content", "content_sha256", "candidate_state", "admission", "source_kind", "source_repository",
-    "source_revision", "source_path", "quant_domain", "proof_status", "reported_status",
+    "id", "title", "content", "content_sha256", "candidate_state", "admission", "source_kind",
+    "source_repository", "source_revision", "source_path", "quant_domain", "proof_status", "reported_status",
 )  # fmt: skip
 _OPTIONAL = ("quant_domain", "proof_status", "reported_status")
-_SOURCE_COLUMNS = ("source_id", "repository", "path", "parser", "revision", "content_sha256", "candidate_count")
+_SOURCE_COLUMNS = (
+    "source_id",
+    "repository",
+    "path",
+    "parser",
+    "revision",
+    "content_sha256",
+    "candidate_count",
+)
 
 
 def published(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -46,3 +54,5 @@ def frontier_findings(rows: Rows, stated: str | None) -> Iterator[str]:
     sources = [dict(zip(_SOURCE_COLUMNS, row, strict=True)) for row in rows("read/frontier_sources")]
     if sources != sorted(state["sources"], key=lambda source: str(source["source_id"])):
         yield "the frontier sources are not those of the state"
+    for (candidate_id,) in rows("verify/strayed_candidates"):
+        yield f"candidate {candidate_id!r} does not lie in its source"

@@ -3,6 +3,7 @@
 A reader gets HARDENING, the audit gets AUDIT_HARDENING: it needs temporary tables of its own.
 """
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -121,7 +122,7 @@ def _open(path: Path, hardening: tuple[Callable[[apsw.Connection], None], ...]) 
     # A finished file never changes in place, a new one replaces it: without locks and journal
     # look-ups ("immutable") it also opens on read-only media, and no lock of another SQLite library
     # in this process can be dropped.
-    address = f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1"
+    address = f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1"
     try:
         connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         for protect in hardening:

@@ -12,5 +12,7 @@ def projection_lines(reader: Reader) -> Iterator[str]:
     Where the projection that was built was canonical itself, as ``corpus make`` writes it, these are its
     bytes, and their SHA-256 is the generation.
     """
-    for position, node_id, source, source_id, title, text, sha256, derived_from in reader.rows("read/projection"):
+    for position, node_id, source, source_id, title, text, sha256, derived_from in reader.rows(
+        "read/projection"
+    ):
         yield projection_line(Row(position, node_id, source, source_id, title, text, sha256, derived_from))

@@ -12,14 +12,16 @@ The rules:
 
 import atexit
 import hashlib
+import os
 import shutil
 import tempfile
 import threading
+import unicodedata
 from pathlib import Path
 
-from secondbrain import resources
+from secondbrain import resources, text
 from secondbrain.digests import sha256_file
-from secondbrain.errors import ConfigurationError, IntegrityError, StoreIntegrityError
+from secondbrain.errors import ConfigurationError, IntegrityError, SecondBrainError, StoreIntegrityError
 from secondbrain.settings import PREFIX, Settings
 from secondbrain.store import schema
 from secondbrain.store.opened import Store
@@ -53,20 +55,26 @@ def locate(settings: Settings) -> Store:
     path = Path(settings.corpus)
     try:
         return _operators_store(path, settings)
+    except OSError as error:
+        failure: type[SecondBrainError] = ConfigurationError
+        reason = f"cannot be read: {error.strerror}"
     except (IntegrityError, ConfigurationError) as error:
-        raise type(error)(f"{variable}={path}: {error}. Correct the file or the variable, or unset it") from None
+        failure, reason = type(error), str(error)
+    raise failure(f"{variable}={path}: {reason}. Correct the file or the variable, or unset it")
 
 
 def _operators_store(path: Path, settings: Settings) -> Store:
     if not path.is_file():
         raise ConfigurationError("no such file")
-    if _is_database(path):
-        store = Store(path, pin=settings.corpus_sha256)
+    pin = settings.corpus_sha256
+    database = _is_database(path)
+    found = sha256_file(path) if pin is not None or not database else ""
+    if pin is not None and found != pin:
+        raise StoreIntegrityError(f"its SHA-256 is {found}, {PREFIX}CORPUS_SHA256 pins {pin}")
+    if database:
+        store = Store(path, pin=pin)
         store.snapshot()
         return store
-    found = sha256_file(path)
-    if settings.corpus_sha256 is not None and settings.corpus_sha256 != found:
-        raise StoreIntegrityError(f"its SHA-256 is {found}, {PREFIX}CORPUS_SHA256 pins {settings.corpus_sha256}")
     cached = settings.cache_folder() / f"{found}-{_builder_key()}.db"
     try:
         store = Store(cached)
@@ -87,12 +95,26 @@ def _built(path: Path, cached: Path, wanted: str, settings: Settings) -> Store:
             pass
     except OSError:
         folder = tempfile.mkdtemp(prefix="second-brain-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        atexit.register(_remove, folder, os.getpid())
         cached = Path(folder) / cached.name
     built = build(path, cached, max_bytes=settings.max_bytes, max_rows=settings.max_rows)
     if built.generation_sha256 != wanted:
         raise StoreIntegrityError("the file changed while it was read")
     return Store(cached)
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # a process that was forked off ends earlier: its parent still reads there
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+# A thread that held it while the process forked is not there to let it go.
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _is_database(path: Path) -> bool:
@@ -103,9 +125,9 @@ def _is_database(path: Path) -> bool:
 
 
 def _builder_key() -> str:
-    """Return what, besides the projection, a built file depends on: schema, statements and library versions."""
-    from importlib.metadata import version
+    """Return what, besides the projection, a built file depends on: schema, text preparation, libraries."""
+    import Stemmer  # importlib.metadata, which knows its version too, would cost a tenth of a start
 
     parts = [step.sql for step in schema.steps()]
-    parts += [version("PyStemmer"), version("szl-second-brain")]
+    parts += [Path(text.__file__).read_text(encoding="utf-8"), Stemmer.version(), unicodedata.unidata_version]
     return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()[:16]

@@ -7,7 +7,7 @@ The rules:
  2. A pin, where given, is compared with the bytes of the file whatever its size.
  3. A file of another schema version is refused by name.
  4. A request works on one reader and so on one generation. A file that was replaced is noticed at the
-    next request (inode, size, time) and opened as a whole new generation.
+    next request (inode, size, times) and opened as a whole new generation.
  5. Connections are never shared: each thread, and each process after a fork, has its own.
 
 What may be shared: a Store over threads and asyncio tasks, and over a fork. A Reader never: ask the
@@ -15,18 +15,21 @@ store for one in the thread that uses it, for one request.
 """
 
 import os
+import stat
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from types import NoneType
+from typing import Any, Literal, NamedTuple, cast
 
 import apsw
 
 from secondbrain.digests import sha256_file
-from secondbrain.errors import DeadlineExceeded, StoreIntegrityError
+from secondbrain.errors import DeadlineExceeded, SecondBrainError, StoreIntegrityError
 from secondbrain.resources import statement
 from secondbrain.store import schema
 from secondbrain.store.connect import DEADLINE, Deadline, open_reader
@@ -35,10 +38,22 @@ from secondbrain.text import TOKENIZER, prepared
 
 FULL_DIGEST_BYTES = 64 * 1024 * 1024
 """Largest file whose bytes are always compared when it is opened: about 40 ms."""
+OPENING_DEADLINE = 10.0
+"""Seconds in which a file answers what it holds: each row's source is read, from a cold disk perhaps."""
 _CHUNK_WORDS_KEPT = 1024
+_REMEDY = "run `secondbrain verify` on it, then build it anew"
 
 Integrity = Literal["FILE_DIGEST_MATCHED", "VERIFIED_IN_FULL", "SIZE_AND_SCHEMA_ONLY"]
-_Identity = tuple[int, int, int]
+
+
+class _Identity(NamedTuple):
+    """What tells one file from the next under the same name; the change time is nobody's to set."""
+
+    device: int
+    inode: int
+    size: int
+    modified: int
+    changed: int
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,10 @@ class Snapshot:
     identity: _Identity
     integrity: Integrity
     file_sha256: str | None
+    sources: dict[str, int]
+    """Source → number of chunks, in the order of names."""
+    aliases: tuple[tuple[int, str, str], ...]
+    """(row, term, same as)."""
     generation_sha256: str
     rows_sha256: str
     index_sha256: str
@@ -56,10 +75,6 @@ class Snapshot:
     frontier_sha256: str | None
     chunk_count: int
     candidate_count: int
-    sources: dict[str, int]
-    """Source → number of chunks, in the order of names."""
-    aliases: tuple[tuple[int, str, str], ...]
-    """(row, term, same as)."""
 
 
 class Reader:
@@ -85,8 +100,21 @@ class Reader:
         Raises DeadlineExceeded where it takes too long, StoreIntegrityError where the file turns out
         to be damaged.
         """
-        with _damage_named(self.snapshot.path):
+        overdue = DeadlineExceeded("the search took longer than its time; ask for less at once")
+        with _damage_named(self.snapshot.path, overdue):
             return self._connection.execute(statement(name), parameters).fetchall()
+
+    def row(self, name: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
+        """Run a named statement that gives one row, and return it.
+
+        Raises as :meth:`rows`, and StoreIntegrityError where the row that an index named is not there.
+        """
+        found = self.rows(name, parameters)
+        if len(found) != 1:
+            raise StoreIntegrityError(
+                f"{self.snapshot.path}: is damaged: {name} finds {len(found)} rows; {_REMEDY}"
+            )
+        return found[0]
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -96,15 +124,19 @@ class Reader:
 
     def _tokens(self, unit: str) -> tuple[str, ...]:
         """Return the words that the index makes of a prepared unit."""
-        return tuple(
-            self._tokenizer(
-                unit.encode("utf-8"), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
-            )
+        tokens = self._tokenizer(
+            unit.encode("utf-8"),
+            apsw.FTS5_TOKENIZE_DOCUMENT,
+            None,
+            include_offsets=False,
+            include_colocated=False,
         )
+        return tuple(cast("list[str]", tokens))
 
     def _words_of_chunk(self, ordinal: int) -> frozenset[str]:
         """Return the distinct index words of a chunk's title and text."""
-        [(title, text)] = self.rows("read/title_and_text", (ordinal,))
+        title, text = self.row("read/title_and_text", (ordinal,))
+        _check_kinds(self.snapshot.path, [(title, text)], (str, str))
         return frozenset(self._tokens(f"{prepared(title)}\n{prepared(text)}"))
 
     def close(self) -> None:
@@ -116,20 +148,26 @@ class Store:
     """A built file, followed over replacements. Safe to share over threads, tasks and forks."""
 
     def __init__(
-        self, path: Path | str, *, pin: str | None = None, full_digest: bool = False, deadline: float = DEADLINE
+        self,
+        path: Path | str,
+        *,
+        pin: str | None = None,
+        full_digest: bool = False,
+        deadline: float = DEADLINE,
     ) -> None:
         """Name a file; it is opened and checked with the first reader.
 
         ``pin`` is the SHA-256 that the file's bytes must have; ``full_digest`` compares the digest
         beside the file also above 64 MiB; ``deadline`` is the seconds one request's statements may take.
         """
-        self.path = Path(path)
+        self.path = Path(path).absolute()
         self._pin = pin
         self._full_digest = full_digest
         self._deadline = deadline
         self._snapshot: Snapshot | None = None
         self._lock = threading.Lock()
         self._local = threading.local()
+        _followed.add(self)
 
     def snapshot(self) -> Snapshot:
         """Return the current generation, opened and checked where it is new.
@@ -168,34 +206,72 @@ class Store:
         return reader
 
 
+_followed: "weakref.WeakSet[Store]" = weakref.WeakSet()
+
+
+def _renew_locks() -> None:
+    # A thread that held one while the process forked is not there to let it go.
+    for store in _followed:
+        store._lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
+
+
 def open_snapshot(path: Path, *, pin: str | None = None, full_digest: bool = False) -> Snapshot:
     """Check a file by rules 1 to 3 and read what it is known by.
 
     Raises StoreIntegrityError that says what failed and what to do.
     """
-    identity = _identity(path)
-    integrity, file_sha256 = _checked(path, identity[1], pin, full_digest)
-    with _damage_named(path):
-        connection = open_reader(path)
+    while True:
+        before = _state(path)
         try:
-            _refuse_other_schema(path, connection)
-            generation = connection.execute(statement("read/generation")).fetchone()
-            if generation is None:
-                raise StoreIntegrityError(f"{path}: holds no generation; build it anew")
-            snapshot = Snapshot(
-                path,
-                identity,
-                integrity,
-                file_sha256,
-                *generation,
-                sources=dict(connection.execute(statement("read/source_counts")).fetchall()),
-                aliases=tuple(connection.execute(statement("read/aliases")).fetchall()),
-            )
-        finally:
-            connection.close()
-    if _identity(path) != identity:
-        return open_snapshot(path, pin=pin, full_digest=full_digest)
+            snapshot = _opened(path, before, pin, full_digest)
+        except StoreIntegrityError:
+            # A builder renames the file between two changes of its digest: read half of each, they disagree.
+            if _state(path) == before:
+                raise
+        else:
+            if _identity(path) == snapshot.identity:
+                return snapshot
+
+
+def _state(path: Path) -> tuple[_Identity, list[str]]:
+    """Return which file lies there, and the digests beside it."""
+    return _identity(path), read_sidecar(path)
+
+
+def _opened(path: Path, state: tuple[_Identity, list[str]], pin: str | None, full_digest: bool) -> Snapshot:
+    identity, digests = state
+    integrity, file_sha256 = _checked(path, identity.size, digests, pin, full_digest)
+    overdue = StoreIntegrityError(
+        f"{path}: did not say within {OPENING_DEADLINE:.0f} s what it holds; build it anew"
+    )
+    with _damage_named(path, overdue), closing(open_reader(path)) as connection:
+        Deadline(connection, OPENING_DEADLINE)
+        generations: list[Any] = connection.execute(statement("read/generation")).fetchall()
+        sources: list[Any] = connection.execute(statement("read/source_counts")).fetchall()
+        aliases: list[Any] = connection.execute(statement("read/aliases")).fetchall()
+    if len(generations) != 1:
+        raise StoreIntegrityError(f"{path}: holds {len(generations)} generations, not one; build it anew")
+    _check_kinds(path, generations, (str, str, str, str, (str, NoneType), int, int))
+    _check_kinds(path, sources, (str, int))
+    _check_kinds(path, aliases, (int, str, str))
+    snapshot = Snapshot(
+        path, identity, integrity, file_sha256, dict(sources), tuple(aliases), *generations[0]
+    )
+    if snapshot.chunk_count != sum(snapshot.sources.values()):
+        raise StoreIntegrityError(f"{path}: is damaged: it has not as many chunks as it says; {_REMEDY}")
     return snapshot
+
+
+def _check_kinds(path: Path, rows: Iterable[Sequence[Any]], kinds: Sequence[Any]) -> None:
+    # When SQLite reads, it does not hold stored values to the types of their columns.
+    for row in rows:
+        if not all(map(isinstance, row, kinds)):
+            raise StoreIntegrityError(
+                f"{path}: is damaged: a value is not of the type of its column; {_REMEDY}"
+            )
 
 
 def _identity(path: Path) -> _Identity:
@@ -205,12 +281,16 @@ def _identity(path: Path) -> _Identity:
         raise StoreIntegrityError(
             f"{path}: cannot be opened: {error.strerror}; build it with `secondbrain build`"
         ) from None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreIntegrityError(f"{path}: is no file; name a database that `secondbrain build` made")
+    return _Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _checked(path: Path, size: int, pin: str | None, full_digest: bool) -> tuple[Integrity, str | None]:
-    digests = read_sidecar(path)
+def _checked(
+    path: Path, size: int, digests: list[str], pin: str | None, full_digest: bool
+) -> tuple[Integrity, str | None]:
     if size > FULL_DIGEST_BYTES and digests and not full_digest and pin is None:
+        _refuse_other_schema(path)
         return "SIZE_AND_SCHEMA_ONLY", None
     try:
         found = sha256_file(path)
@@ -218,11 +298,10 @@ def _checked(path: Path, size: int, pin: str | None, full_digest: bool) -> tuple
         raise StoreIntegrityError(f"{path}: cannot be read: {error.strerror}") from None
     if pin is not None and found != pin:
         raise StoreIntegrityError(f"{path}: its SHA-256 is {found}, pinned is {pin}")
+    if digests and found not in digests:
+        raise StoreIntegrityError(f"{path}: does not match the digest beside it; {_REMEDY}")
+    _refuse_other_schema(path)
     if digests:
-        if found not in digests:
-            raise StoreIntegrityError(
-                f"{path}: does not match the digest beside it; run `secondbrain verify` on it, then build it anew"
-            )
         return "FILE_DIGEST_MATCHED", found
     # Only here: the audit costs a hundred times the digest, and the search path does without it.
     from secondbrain.store.verify import verify_file
@@ -232,10 +311,11 @@ def _checked(path: Path, size: int, pin: str | None, full_digest: bool) -> tuple
     return "VERIFIED_IN_FULL", found
 
 
-def _refuse_other_schema(path: Path, connection: apsw.Connection) -> None:
-    if connection.pragma("application_id") != schema.APPLICATION_ID:
+def _refuse_other_schema(path: Path) -> None:
+    header = schema.read_header(path)
+    if header is None or header.application_id != schema.APPLICATION_ID:
         raise StoreIntegrityError(f"{path}: is no Second Brain database; build one with `secondbrain build`")
-    found, wanted = connection.pragma("user_version"), schema.schema_version()
+    found, wanted = header.user_version, schema.schema_version()
     if found != wanted:
         age = "older" if found < wanted else "newer"
         raise StoreIntegrityError(
@@ -245,13 +325,11 @@ def _refuse_other_schema(path: Path, connection: apsw.Connection) -> None:
 
 
 @contextmanager
-def _damage_named(path: Path) -> Iterator[None]:
+def _damage_named(path: Path, overdue: SecondBrainError) -> Iterator[None]:
     """Turn what a damaged or alien file makes SQLite and Python say into one error of ours."""
     try:
         yield
     except apsw.InterruptError:
-        raise DeadlineExceeded("the search took longer than its time; ask for less at once") from None
+        raise overdue from None
     except (apsw.Error, UnicodeDecodeError) as error:
-        raise StoreIntegrityError(
-            f"{path}: is damaged ({type(error).__name__}); run `secondbrain verify` on it, then build it anew"
-        ) from None
+        raise StoreIntegrityError(f"{path}: is damaged ({type(error).__name__}); {_REMEDY}") from None

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from secondbrain import resources
@@ -11,6 +12,15 @@ APPLICATION_ID = 0x535A4C42
 """``SZLB`` in ASCII, at byte 68 of the file: what ``file`` and SQLite call the application id."""
 SEAL = "0007_seal"
 """The step that is applied last, when every row is in place."""
+
+
+class Header(NamedTuple):
+    """What the first bytes of an SQLite file say."""
+
+    rollback_journal: bool
+    """False where the shell would read a write-ahead log beside the file."""
+    user_version: int
+    application_id: int
 
 
 class Step(NamedTuple):
@@ -31,6 +41,17 @@ def steps() -> tuple[Step, ...]:
 def schema_version() -> int:
     """Return the number of the last step, which every file of this schema carries as ``user_version``."""
     return steps()[-1].number
+
+
+def read_header(path: Path) -> Header | None:
+    """Return the header of an SQLite file; None for any other file. OSError where it cannot be read."""
+    with path.open("rb") as stream:
+        head = stream.read(100)
+    if len(head) < 100 or not head.startswith(b"SQLite format 3\0"):
+        return None
+    return Header(
+        head[18:20] == b"\1\1", int.from_bytes(head[60:64], "big"), int.from_bytes(head[68:72], "big")
+    )
 
 
 def statements(sql: str) -> Iterator[str]:

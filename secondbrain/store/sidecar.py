@@ -11,6 +11,9 @@ from pathlib import Path
 from secondbrain.digests import is_sha256
 from secondbrain.errors import StoreIntegrityError
 
+_MOST_BYTES = 4096
+"""More than two digests with the longest name that a file can have."""
+
 
 def sidecar(path: Path) -> Path:
     """Return where the digest of a file lies: ``FILE.sha256``."""
@@ -24,24 +27,27 @@ def read_sidecar(path: Path) -> list[str]:
     """
     beside = sidecar(path)
     try:
-        lines = beside.read_bytes().decode("ascii").removesuffix("\n").split("\n")
+        with beside.open("rb") as stream:
+            content = stream.read(_MOST_BYTES)
     except FileNotFoundError:
         return []
-    except (OSError, UnicodeDecodeError):
-        raise StoreIntegrityError(f"{beside}: cannot be read as a digest file; build the file anew") from None
-    digests = [line[:64] for line in lines]
-    wanted = [f"{digest}  {path.name}" for digest in digests]
-    if lines != wanted or not all(map(is_sha256, digests)) or not 1 <= len(digests) <= 2:
+    except OSError as error:
+        raise StoreIntegrityError(
+            f"{beside}: cannot be read: {error.strerror}; build the file anew"
+        ) from None
+    *digests, rest = content.split(_after_digest(path))
+    found = [digest.decode("ascii", "replace") for digest in digests]
+    if rest or not all(map(is_sha256, found)) or not 1 <= len(found) <= 2:
         raise StoreIntegrityError(f"{beside}: is no digest of {path.name}; build the file anew")
-    return digests
+    return found
 
 
 def write_sidecar(path: Path, digests: list[str]) -> None:
     """Replace the sidecar of a file in one step, synced to disk; OSError where that fails."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".sha256", dir=path.parent)
     try:
-        with os.fdopen(handle, "w", encoding="ascii") as stream:
-            stream.writelines(f"{digest}  {path.name}\n" for digest in digests)
+        with os.fdopen(handle, "wb") as stream:
+            stream.writelines(digest.encode("ascii") + _after_digest(path) for digest in digests)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(name, 0o644)
@@ -49,3 +55,18 @@ def write_sidecar(path: Path, digests: list[str]) -> None:
     except BaseException:
         os.unlink(name)
         raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write a folder's names to disk; OSError where that fails."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _after_digest(path: Path) -> bytes:
+    # A file's name is bytes: not every one is Unicode.
+    return b"  " + os.fsencode(path.name) + b"\n"

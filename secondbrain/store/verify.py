@@ -3,20 +3,20 @@
 The rules, each one check, in the order in which they run:
 
  1. file-digest        the bytes match the digest beside the file, where there is one
- 2. schema-version     the application id and schema version are this program's
+ 2. schema-version     application id and schema version are this program's, the journal mode the builder's
  3. integrity          SQLite finds every page, index and constraint in order
  4. inventory          tables, indexes, triggers and views are exactly those of the schema: a shell
                        can drop a trigger, edit a row, and put the trigger back or leave it out
  5. row-digest         every text has the SHA-256 that its row states; so has every candidate
  6. rows-digest        all columns of all chunks, in order, have the stated digest
  7. order              ordinals run 1, 2, 3 … in the order of node ids, positions 0, 1, 2 …
- 8. generation         one generation row, with the count of chunks that there are
+ 8. generation         one generation row, with a digest and the count of chunks that there are
  9. index              every word of the index, its lengths and settings, is what an index rebuilt
-                       from the rows holds, and has the stated digest
+                       from the rows holds, has the stated digest, and is found by a search
 10. terms              the table of word counts agrees with the index
 11. aliases            the aliases have the stated digest
 12. frontier           the candidates have the state's set digest, the state its own, and the state,
-                       sources and locked set agree with the rows
+                       sources and locked set agree with the rows, each row with its source
 
 What it cannot know: whether the rows are those of a projection that somebody trusts. A pin on the
 file's or the projection's digest says that. A damaged file is reported, never healed.
@@ -25,20 +25,25 @@ file's or the projection's digest says that. A damaged file is reported, never h
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import apsw
 
 from secondbrain import wire
-from secondbrain.digests import sha256_file, sha256_text
-from secondbrain.errors import SecondBrainError, StoreIntegrityError
+from secondbrain.digests import is_sha256, sha256_file, sha256_text
+from secondbrain.errors import StoreIntegrityError
 from secondbrain.resources import statement
 from secondbrain.store import digest, schema
 from secondbrain.store.candidates import frontier_findings
-from secondbrain.store.connect import open_for_audit
+from secondbrain.store.connect import Deadline, open_for_audit
 from secondbrain.store.sidecar import read_sidecar
 from secondbrain.text import prepared
+
+LEAST_SECONDS = 30.0
+LEAST_BYTES_A_SECOND = 1024 * 1024
+"""An audit that takes longer than these allow is stuck in an alien schema: a view can run for ever."""
 
 
 @dataclass
@@ -48,7 +53,7 @@ class Audit:
     path: Path
     connection: apsw.Connection
     reference: apsw.Connection
-    """An in-memory database of the same schema, to hold the file against."""
+    """A temporary database of the same schema, to hold the file against."""
     check_sidecar: bool = True
     findings: list[wire.Finding] = field(default_factory=list)
     checked: list[str] = field(default_factory=list)
@@ -68,15 +73,25 @@ Check = Callable[[Audit], Iterator[str]]
 
 
 def file_digest(audit: Audit) -> Iterator[str]:
-    if audit.check_sidecar and (digests := read_sidecar(audit.path)) and sha256_file(audit.path) not in digests:
+    if (
+        audit.check_sidecar
+        and (digests := read_sidecar(audit.path))
+        and sha256_file(audit.path) not in digests
+    ):
         yield "the file's SHA-256 is not the one beside it"
 
 
 def schema_version(audit: Audit) -> Iterator[str]:
-    if (found := audit.connection.pragma("application_id")) != schema.APPLICATION_ID:
-        yield f"application id is {found}, not {schema.APPLICATION_ID}"
-    if (found := audit.connection.pragma("user_version")) != schema.schema_version():
-        yield f"schema version is {found}, not {schema.schema_version()}"
+    header = schema.read_header(audit.path)
+    if header is None:
+        yield "the file is no SQLite database"
+        return
+    if header.application_id != schema.APPLICATION_ID:
+        yield f"application id is {header.application_id}, not {schema.APPLICATION_ID}"
+    if header.user_version != schema.schema_version():
+        yield f"schema version is {header.user_version}, not {schema.schema_version()}"
+    if not header.rollback_journal:
+        yield "the file is in WAL mode: a shell would read the log beside it too"
 
 
 def integrity(audit: Audit) -> Iterator[str]:
@@ -119,6 +134,8 @@ def generation(audit: Audit) -> Iterator[str]:
     [(chunks,)] = audit.query("verify/count")
     if counts != [chunks]:
         yield f"{len(counts)} generation rows, stating {counts} chunks; there are {chunks}"
+    if not is_sha256(audit.generation("generation_sha256")):
+        yield "the generation is no SHA-256"
 
 
 def index(audit: Audit) -> Iterator[str]:
@@ -126,7 +143,9 @@ def index(audit: Audit) -> Iterator[str]:
         insert = statement("build/index_chunk" if name == "chunk" else "build/index_candidate")
         texts = audit.query("read/texts" if name == "chunk" else "verify/candidate_texts")
         with audit.reference:
-            audit.reference.executemany(insert, ((n, prepared(title), prepared(text)) for n, title, text in texts))
+            audit.reference.executemany(
+                insert, ((n, prepared(title), prepared(text)) for n, title, text in texts)
+            )
         for connection in (audit.connection, audit.reference):
             connection.execute(statement(f"verify/{name}_places"))
         found = digest.index_sha256(audit.query(f"verify/{name}_index_places"))
@@ -135,10 +154,15 @@ def index(audit: Audit) -> Iterator[str]:
             yield f"{name}_fts does not hold the words of its rows"
         if found != audit.generation(stated):
             yield f"{name}_fts does not have the stated digest"
+        audit.connection.execute(statement(f"verify/{name}_words"))
+        [(lost,)] = audit.query(f"verify/{name}_lost_words")
+        if lost:
+            yield f"{lost} words of {name}_fts are not found by a search"
         # Lengths and averages weigh in bm25() and stand in no word of the index; so do stored settings.
         for part in ("lengths", "averages", "settings"):
             query = statement(f"verify/{name}_{part}")
-            if list(audit.connection.execute(query)) != list(audit.reference.execute(query)):
+            here, there = audit.connection.execute(query), audit.reference.execute(query)
+            if any(row != wanted for row, wanted in zip_longest(here, there)):
                 yield f"the {part} of {name}_fts are not those of its rows"
 
 
@@ -177,22 +201,30 @@ CHECKS: tuple[tuple[str, Check], ...] = (
 def verify_file(path: Path, *, check_sidecar: bool = True) -> Audit:
     """Run every check on a file; the audit's ``findings`` are empty where all holds.
 
-    Raises StoreIntegrityError where the file is missing or SQLite cannot open it at all.
+    Raises StoreIntegrityError where the audit cannot run: the file is missing, SQLite cannot open it, or
+    there is no room for temporary files.
     """
     if not path.is_file():
         raise StoreIntegrityError(f"{path}: no such file")
     audit = Audit(path, open_for_audit(path), _reference(), check_sidecar)
+    Deadline(audit.connection, LEAST_SECONDS + path.stat().st_size / LEAST_BYTES_A_SECOND)
     try:
         for name, check in CHECKS:
             audit.checked.append(name)
             try:
                 audit.findings.extend({"check": name, "detail": detail} for detail in check(audit))
-            except (apsw.Error, UnicodeDecodeError, ValueError, KeyError, SecondBrainError) as error:
-                # A damaged page, an alien schema or text that is no Unicode: the check cannot even run.
+            except apsw.FullError:
+                raise StoreIntegrityError(
+                    f"{path}: cannot be audited: no room for temporary files; free some, or set TMPDIR"
+                ) from None
+            except Exception as error:
+                # A damaged page, an alien schema, a value of another type, text that is no Unicode: whatever
+                # it makes SQLite and Python say, the check cannot run, and that is the finding.
                 detail = f"the check cannot run: {type(error).__name__}"
                 audit.findings.append({"check": name, "detail": detail})
-        with suppress(apsw.Error, UnicodeDecodeError):
-            audit.generation_sha256 = audit.generation("generation_sha256")
+        with suppress(Exception):
+            stated = audit.generation("generation_sha256")
+            audit.generation_sha256 = stated if is_sha256(stated) else None
     finally:
         audit.connection.close()
         audit.reference.close()
@@ -210,14 +242,16 @@ def verification(audit: Audit) -> wire.Verification:
         "findings": audit.findings,
         "checked": audit.checked,
         "not_proven": [
-            "that the rows are those of a projection which somebody trusts: pin the digest of the file or projection",
+            "that the rows are those of a projection which somebody trusts: "
+            "pin the digest of the file or projection",
             "that any text is true",
         ],
     }
 
 
 def _reference() -> apsw.Connection:
-    connection = apsw.Connection(":memory:")
+    # A private temporary file: what does not fit into SQLite's cache does not grow this process.
+    connection = apsw.Connection("")
     for step in schema.steps():
         for single in schema.statements(step.sql):
             connection.execute(single)
@@ -228,7 +262,7 @@ def _inventory(connection: apsw.Connection) -> Iterator[tuple[str, str | None]]:
     # What SQLite itself makes (shadow tables, automatic indexes) is known by name alone: its text is
     # that of the SQLite which made the file.
     for kind, name, sql in connection.execute(statement("verify/inventory")):
-        own = sql is not None and not ("_fts_" in name)
+        own = sql is not None and "_fts_" not in name
         yield f"{kind} {name}", sql if own else None
 
 

@@ -1,0 +1,1 @@
+CREATE VIRTUAL TABLE temp.frontier_words USING fts5vocab (main, frontier_fts, row)
