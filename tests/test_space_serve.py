@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT
 from space_service import build_store, serving
 
-from secondbrain import HybridSecondBrain
+from secondbrain import ConfigurationError, HybridSecondBrain
 from secondbrain.settings import Settings
 from secondbrain.space.app import create_app
 from secondbrain.store.opened import Store
@@ -82,13 +82,17 @@ def test_the_default_settings_are_those_of_the_environment(
     assert "/metrics" in {getattr(route, "path", "") for route in create_app(pages=()).routes}
 
 
-def test_without_its_page_the_service_has_the_api_alone(
+def test_without_the_library_of_the_page_serving_says_which_extra_is_missing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from secondbrain.space import app
+    monkeypatch.setitem(sys.modules, "secondbrain.space.page.routes", None)
+    with pytest.raises(ConfigurationError, match=r"pip install 'szl-second-brain\[serve\]'"):
+        create_app(brain=HybridSecondBrain(store))
 
-    monkeypatch.setattr(app, "_PAGES", "secondbrain.space.no_page")
-    paths = {getattr(route, "path", "") for route in create_app(brain=HybridSecondBrain(store)).routes}
+
+def test_a_service_without_a_page_has_the_api_alone(store: Store) -> None:
+    app = create_app(brain=HybridSecondBrain(store), pages=())
+    paths = {getattr(route, "path", "") for route in app.routes}
     assert "/" not in paths
     assert "/healthz" in paths
 

@@ -1,0 +1,1 @@
+INSERT INTO frontier_fts (rowid, title, content) VALUES (?, ?, ?)

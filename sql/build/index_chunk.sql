@@ -1,0 +1,1 @@
+INSERT INTO chunk_fts (rowid, title, text) VALUES (?, ?, ?)

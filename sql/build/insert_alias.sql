@@ -1,0 +1,1 @@
+INSERT INTO alias (row, term, same_as, reason) VALUES (?, ?, ?, ?)

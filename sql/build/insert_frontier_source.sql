@@ -1,0 +1,1 @@
+INSERT INTO frontier_source VALUES (?, ?, ?, ?, ?, ?, ?)

@@ -1,0 +1,1 @@
+INSERT INTO frontier_state (one, state) VALUES (1, ?)

@@ -1,0 +1,1 @@
+INSERT INTO locked_proven (f_number) VALUES (?)

@@ -1,0 +1,1 @@
+INSERT INTO frontier_fts (frontier_fts) VALUES ('optimize')
