@@ -8,7 +8,7 @@ from secondbrain.store.opened import Reader
 
 def handle(reader: Reader, ordinal: int) -> wire.Handle:
     """Return the handle of the chunk that stands at an ordinal of this generation."""
-    node_id, source, source_id, note, sha256 = reader.row("read/handle", (ordinal,))
+    node_id, source, source_id, note, sha256 = reader.handle_row(ordinal)
     return {
         "nodeId": node_id,
         "nodeKind": "INDEX",

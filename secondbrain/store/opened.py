@@ -40,7 +40,7 @@ FULL_DIGEST_BYTES = 64 * 1024 * 1024
 """Largest file whose bytes are always compared when it is opened: about 40 ms."""
 OPENING_DEADLINE = 10.0
 """Seconds in which a file answers what it holds: each row's source is read, from a cold disk perhaps."""
-_CHUNK_WORDS_KEPT = 1024
+_CHUNKS_KEPT = 1024
 _REMEDY = "run `secondbrain verify` on it, then build it anew"
 
 Integrity = Literal["FILE_DIGEST_MATCHED", "VERIFIED_IN_FULL", "SIZE_AND_SCHEMA_ONLY"]
@@ -85,7 +85,8 @@ class Reader:
         self._connection = open_reader(snapshot.path)
         self._deadline = Deadline(self._connection, deadline)
         self._tokenizer = self._connection.fts5_tokenizer(TOKENIZER[0], list(TOKENIZER[1:]))
-        self.words_of_chunk = lru_cache(maxsize=_CHUNK_WORDS_KEPT)(self._words_of_chunk)
+        self.words_of_chunk = lru_cache(maxsize=_CHUNKS_KEPT)(self._words_of_chunk)
+        self.handle_row = lru_cache(maxsize=_CHUNKS_KEPT)(self._handle_row)
         self.tokens = lru_cache(maxsize=4096)(self._tokens)
         self.memo: dict[str, Any] = {}
         """What a room above worked out of this generation, by name."""
@@ -138,6 +139,10 @@ class Reader:
         title, text = self.row("read/title_and_text", (ordinal,))
         _check_kinds(self.snapshot.path, [(title, text)], (str, str))
         return frozenset(self._tokens(f"{prepared(title)}\n{prepared(text)}"))
+
+    def _handle_row(self, ordinal: int) -> tuple[Any, ...]:
+        """Return node id, source, source id, note and digest of a chunk; a generation never changes them."""
+        return self.row("read/handle", (ordinal,))
 
     def close(self) -> None:
         """Close the connection."""
