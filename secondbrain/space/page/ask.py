@@ -133,11 +133,17 @@ def _card(query: str, receipt: wire.RankingReceipt, handle: wire.Handle, node: w
         words=words.counted_words(query, receipt["terms"], node["held_terms"]),
         coverage=node["coverage"],
         legs=gave,
-        shares=svg.stacked([(leg.name, leg.given) for leg in gave]),
+        shares=svg.stacked([(leg.name, leg.given) for leg in gave], _most(receipt)),
         fused_score=node["fused_score"],
         reranker_rank=node["reranker_rank"],
         reranker_score=node["reranker_score"],
     )
+
+
+def _most(receipt: wire.RankingReceipt) -> float:
+    """Return the fused score of a node that is first in every ranking which ran."""
+    weights = [receipt[f"{leg}_weight"] for leg in ("sparse", "dense") if receipt[leg] == "OK"]  # type: ignore[literal-required]
+    return float(sum(weights)) / (receipt["rrf_k"] + 1)
 
 
 def _aliases(brain: HybridSecondBrain, receipt: wire.RankingReceipt) -> list[str]:

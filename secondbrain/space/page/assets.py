@@ -11,7 +11,11 @@ from secondbrain.digests import sha256_bytes
 
 FOLDER = Path(__file__).resolve().parent / "assets"
 CACHE_CONTROL = "public, max-age=31536000, immutable"
-_MEDIA_TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+_MEDIA_TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 _NAME_DIGITS = 16
 
 
@@ -28,9 +32,7 @@ class Asset:
 @cache
 def assets() -> dict[str, Asset]:
     """Return the assets by the file names they have in the package."""
-    return {
-        path.name: _asset(path) for path in sorted(FOLDER.iterdir()) if path.suffix in _MEDIA_TYPES
-    }
+    return {path.name: _asset(path) for path in sorted(FOLDER.iterdir()) if path.suffix in _MEDIA_TYPES}
 
 
 @cache

@@ -44,5 +44,7 @@ def boundary(brain: HybridSecondBrain) -> Boundary:
             ("file", here["file_sha256"], "the database file"),
         ],
         frontier=frontier_status(store=brain.store),
-        authorities={name.removesuffix("_authority"): str(value) for name, value in wire.no_authority().items()},
+        authorities={
+            name.removesuffix("_authority"): str(value) for name, value in wire.no_authority().items()
+        },
     )

@@ -11,12 +11,15 @@ from itertools import groupby
 
 from secondbrain import wire
 from secondbrain.errors import IntegrityError, RetrievalBoundaryError
-from secondbrain.retrieval.frontier import frontier_handle, frontier_rows_of, frontier_search, verified_frontier
 from secondbrain.retrieval.frontier import MAX_K as MOST_FOUND
+from secondbrain.retrieval.frontier import (
+    frontier_handle,
+    frontier_rows_of,
+    frontier_search,
+    verified_frontier,
+)
 from secondbrain.space.page import svg
 from secondbrain.store.opened import Reader, Store
-
-FILTERS = ("kind", "source_id", "quant_domain")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,9 @@ def frontier(store: Store, filters: dict[str, str], query: str | None) -> Fronti
     except IntegrityError as error:
         return NoFrontier(type(error).__name__)
     sources = {(source["repository"], source["path"]): source["source_id"] for source in state["sources"]}
-    listed = _found(store, query, filters) if query and query.strip() else _narrowed(handles, filters, sources)
+    listed = (
+        _found(store, query, filters) if query and query.strip() else _narrowed(handles, filters, sources)
+    )
     return Frontier(
         state=state,
         by_source=svg.bars({source["source_id"]: source["candidate_count"] for source in state["sources"]}),
@@ -94,7 +99,9 @@ def every_handle(reader: Reader) -> list[wire.FrontierHandle]:
     """Return the handles of the whole set, in the order of ids, read once a generation."""
     handles: list[wire.FrontierHandle] | None = reader.memo.get("page_frontier_handles")
     if handles is None:
-        ids = [node_id for (node_id,) in reader.rows("read/first_candidates", (reader.snapshot.candidate_count,))]
+        ids = [
+            node_id for (node_id,) in reader.rows("read/first_candidates", (reader.snapshot.candidate_count,))
+        ]
         handles = [frontier_handle(row) for row in frontier_rows_of(reader, ids)]
         reader.memo["page_frontier_handles"] = handles
     return handles

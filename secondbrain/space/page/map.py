@@ -19,7 +19,6 @@ from secondbrain.store.opened import Reader
 
 MOST_MARKS = 6000
 """Above this a picture of single chunks helps nobody, and is not drawn."""
-SHOWN_HANDLES = 12
 CELL = 12
 GAP = 2
 BETWEEN = 6
@@ -31,8 +30,10 @@ COLUMN_GAP = 30
 MARGIN = 24
 HEAD = 74
 SOURCE_HEAD = 28
+SMALL_COLUMNS = 28
+SMALL_NAME = 20
 
-Light = Literal["selected", "near", "far", "faint", "none"]
+Light = Literal["selected", "near", "far", "faint"]
 
 
 class Mark(NamedTuple):
@@ -100,8 +101,30 @@ class Lighting:
     """Ordinal → place among the handles that were given."""
     lit: list[Lit]
 
+    def of(self, ordinal: int) -> str:
+        """Return how a mark is drawn: lit by its rank; else ``none``, or ``rest`` where nothing was asked."""
+        return self.by_ordinal.get(ordinal, "rest" if self.state == "ABSTAIN_NO_QUERY" else "none")
+
 
 NO_LIGHT = Lighting("ABSTAIN_NO_QUERY", {}, {}, [])
+
+
+class Block(NamedTuple):
+    """One source of the small picture, under its name."""
+
+    source: str
+    chunks: int
+    name_y: int
+
+
+class SmallPicture(NamedTuple):
+    """The picture that stands beside an answer: one path for all marks that are drawn alike."""
+
+    width: int
+    height: int
+    blocks: list[Block]
+    paths: dict[str, str]
+    """Style of the marks → their path."""
 
 
 class PlacedShelf(NamedTuple):
@@ -126,7 +149,9 @@ def atlas(reader: Reader) -> Atlas | None:
         return None
     drawn: Atlas | None = reader.memo.get("page_atlas")
     if drawn is None:
-        handles = [(ordinal, handle(reader, ordinal)) for ordinal in range(1, reader.snapshot.chunk_count + 1)]
+        handles = [
+            (ordinal, handle(reader, ordinal)) for ordinal in range(1, reader.snapshot.chunk_count + 1)
+        ]
         drawn = reader.memo["page_atlas"] = lay_out(reader.snapshot.generation_sha256, handles)
     return drawn
 
@@ -134,12 +159,14 @@ def atlas(reader: Reader) -> Atlas | None:
 def lay_out(generation_sha256: str, handles: Iterable[tuple[int, wire.Handle]]) -> Atlas:
     """Group handles by source and document, in the order of names, and give each its place."""
     ordered = sorted(handles, key=lambda one: (one[1]["source"], one[1]["sourceId"], one[0]))
-    shelves = [_shelf(source, list(members)) for source, members in groupby(ordered, lambda one: one[1]["source"])]
+    shelves = [
+        _shelf(source, list(members)) for source, members in groupby(ordered, lambda one: one[1]["source"])
+    ]
     return Atlas(generation_sha256, len(ordered), sum(shelf.documents for shelf in shelves), shelves)
 
 
-def lighting(brain: HybridSecondBrain, reader: Reader, query: str) -> Lighting:
-    """Light the candidates of a query: those that would be given, and those that stood behind them.
+def lighting(brain: HybridSecondBrain, reader: Reader, query: str, k: int) -> Lighting:
+    """Light the candidates of a query: the k that would be given, and those that stand behind them.
 
     An abstention lights its candidates too, none of them as given. Raises as
     :meth:`HybridSecondBrain.context` does.
@@ -147,15 +174,16 @@ def lighting(brain: HybridSecondBrain, reader: Reader, query: str) -> Lighting:
     if not check_text(query).strip():
         return NO_LIGHT
     ranking = rank(reader, query, brain.plan)
-    given = ranking.selected(reader, SHOWN_HANDLES, brain.plan.per_source_limit)
-    numbers = {one.ordinal: place for place, one in enumerate(given, 1)}
-    order = [one.ordinal for one in ranking.order or ranking.fused]
+    given = ranking.selected(reader, k, brain.plan.per_source_limit)
+    numbers = {ordinal: place for place, (ordinal, _) in enumerate(given, 1)}
+    order = [ordinal for ordinal, _ in ranking.order or ranking.fused]
     return Lighting(
         state="GROUNDED_HANDLES_READY" if given else "ABSTAIN_NO_GROUNDED_HANDLES",
         by_ordinal={ordinal: _light(place, ordinal in numbers) for place, ordinal in enumerate(order, 1)},
         numbers=numbers,
         lit=[
-            Lit(place, ranking.handle(reader, ordinal), numbers.get(ordinal)) for place, ordinal in enumerate(order, 1)
+            Lit(place, ranking.handle(reader, ordinal), numbers.get(ordinal))
+            for place, ordinal in enumerate(order, 1)
         ],
     )
 
@@ -170,6 +198,34 @@ def sheet(drawn: Atlas) -> Sheet:
         columns[column] += SOURCE_HEAD + shelf.height + COLUMN_GAP
     width = 2 * MARGIN + len(columns) * WIDTH + (len(columns) - 1) * COLUMN_GAP
     return Sheet(width, max(columns) + MARGIN, placed)
+
+
+def small_picture(drawn: Atlas, light: Lighting) -> SmallPicture:
+    """Pack all marks close together, a block for each source, the largest first.
+
+    Without a query, neighbouring documents differ in tone.
+    """
+    blocks: list[Block] = []
+    paths: dict[str, list[str]] = {}
+    pitch, y = CELL + GAP, 0
+    for shelf in sorted(drawn.shelves, key=lambda shelf: (-len(shelf.marks), shelf.source)):
+        blocks.append(Block(shelf.source, len(shelf.marks), y + SMALL_NAME - 6))
+        top = y + SMALL_NAME
+        documents = [list(marks) for _, marks in groupby(shelf.marks, lambda mark: mark.handle["sourceId"])]
+        places = iter(range(len(shelf.marks)))
+        for number, document in enumerate(documents):
+            for mark in document:
+                at = next(places)
+                style = light.of(mark.ordinal) + (" odd" if number % 2 else "")
+                corner = f"{at % SMALL_COLUMNS * pitch} {top + at // SMALL_COLUMNS * pitch}"
+                paths.setdefault(style, []).append(f"M{corner}h{CELL}v{CELL}h-{CELL}z")
+        y = top + -(-len(shelf.marks) // SMALL_COLUMNS) * pitch + GAP
+    return SmallPicture(
+        SMALL_COLUMNS * pitch - GAP,
+        y - GAP,
+        blocks,
+        {style: "".join(shapes) for style, shapes in paths.items()},
+    )
 
 
 def _light(place: int, given: bool) -> Light:

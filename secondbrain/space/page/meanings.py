@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 STATES = {
     "GROUNDED_HANDLES_READY": "The index holds enough of the question; the handles of the ranking are given.",
-    "ABSTAIN_NO_GROUNDED_HANDLES": "Nothing stored holds enough of the question, so nothing is given. A decision.",
+    "ABSTAIN_NO_GROUNDED_HANDLES": "A decision: nothing stored holds enough of the question.",
     "ABSTAIN_NO_QUERY": "Nothing was asked, so nothing was ranked.",
     "UNAVAILABLE": "The stored file fails its own check. Nothing is given until it is built anew.",
     "REVIEW_REQUIRED": "Frontier candidates wait for a person. Nothing about them is decided here.",
@@ -36,7 +36,7 @@ LEAVES = (
     "Counts, states and digests of what is stored.",
 )
 NEVER = (
-    "The text of a chunk or of a candidate. Controllers get it in their own process, node by node, authorised.",
+    "The text of a chunk or candidate. Controllers get it in their own process, authorised node by node.",
     "Your question: a receipt carries its digest and the places of its words.",
     "The private graph. Its size is declared; none of it is loaded.",
     "A promotion: no rank, filter or status string here makes anything proven.",

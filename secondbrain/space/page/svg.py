@@ -1,13 +1,15 @@
 """Geometry of the small pictures: numbers for the templates to draw. No colours, no markup."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 TRACE_WIDTH = 128
 TRACE_HEIGHT = 16
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True)
+class Bar:
     """One bar of a chart of counts."""
 
     name: str
@@ -43,15 +45,14 @@ def bars(counts: Mapping[str, int]) -> list[Bar]:
     return [Bar(name, count, 100 * count / longest) for name, count in ordered]
 
 
-def stacked(parts: Sequence[tuple[str, float]]) -> list[Segment]:
+def stacked(parts: Sequence[tuple[str, float]], whole: float) -> list[Segment]:
     """Return parts of a whole as the segments of one bar; parts of nothing are left out."""
-    total = sum(amount for _, amount in parts)
     found: list[Segment] = []
     start = 0.0
     for name, amount in parts:
         if amount > 0:
-            found.append(Segment(name, start, 100 * amount / total))
-            start += 100 * amount / total
+            found.append(Segment(name, start, 100 * amount / whole))
+            start += 100 * amount / whole
     return found
 
 

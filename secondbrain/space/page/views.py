@@ -4,6 +4,7 @@ jinja2 draws the pages: HTML stays HTML, every value is escaped unless a templat
 does), and a name that a template lacks is an error and not an empty place.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,6 +16,8 @@ from secondbrain import wire
 from secondbrain.retrieval.status import index, status
 from secondbrain.space.page import meanings, svg
 from secondbrain.space.page.assets import asset_url
+from secondbrain.space.page.frontier import Frontier
+from secondbrain.space.page.map import small_picture
 from secondbrain.store.opened import Store
 
 SHORT_DIGEST = 12
@@ -49,7 +52,15 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(asset_url=asset_url, trace=svg.trace, address=address, verdicts=meanings.VERDICTS)
+    made.globals.update(
+        asset_url=asset_url,
+        trace_points=svg.trace,
+        source_bars=svg.bars,
+        small_picture=small_picture,
+        address=address,
+        filter_links=filter_links,
+        verdicts=meanings.VERDICTS,
+    )
     made.filters.update(short=short, percent=percent, thousands=thousands, spoken=spoken)
     return made
 
@@ -58,6 +69,17 @@ def address(path: str, **parameters: str | int | None) -> str:
     """Return a path with the parameters that have a value."""
     kept = {name: value for name, value in parameters.items() if value not in (None, "")}
     return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def filter_links(name: str, view: Frontier) -> Callable[[str], str]:
+    """Return a function: value → address of the view narrowed by it, or widened where it already was."""
+
+    def link(value: str) -> str:
+        filters: dict[str, str | None] = {**view.filters}
+        filters[name] = None if filters.get(name) == value else value
+        return address("/frontier", q=view.query, **filters)
+
+    return link
 
 
 def short(digest: str) -> str:
