@@ -102,7 +102,7 @@ def require_shell() -> str:
     """Return the sqlite3 shell, or skip the test; in CI a missing shell is a failure."""
     shell = shutil.which("sqlite3")
     if shell is None:
-        _missing("the sqlite3 shell is not installed (Debian: sqlite3)")
+        missing("the sqlite3 shell is not installed (Debian: sqlite3)")
     assert shell is not None
     return shell
 
@@ -111,12 +111,13 @@ def require_browser() -> str:
     """Return Debian's chromium, or skip the test; in CI a missing browser is a failure."""
     browser = shutil.which("chromium")
     if browser is None or shutil.which("chromedriver") is None:
-        _missing("chromium and its driver are not installed (Debian: chromium, chromium-driver)")
+        missing("chromium and its driver are not installed (Debian: chromium, chromium-driver)")
     assert browser is not None
     return browser
 
 
-def _missing(reason: str) -> None:
+def missing(reason: str) -> None:
+    """Skip a test for what this machine lacks; in CI, which brings it, fail."""
     if os.environ.get("SB_CI") == "1":
         pytest.fail(reason)
     pytest.skip(reason)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT, require_browser
+from conftest import ROOT, missing, require_browser
 
 from secondbrain import HybridSecondBrain, Store, wire
 from secondbrain.projection.admission import projection_line
@@ -76,6 +76,12 @@ class Browser:
 
     def one(self, selector: str) -> Any:
         return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def ask(self, question: str) -> None:
+        """Type a question, press Enter, and wait until the answer's page has ended in its footer."""
+        self.one("#q").send_keys(question, Keys.ENTER)
+        WebDriverWait(self.driver, 10).until(lambda driver: "q=" in driver.current_url)
+        WebDriverWait(self.driver, 10).until(lambda _: self.all("footer"))
 
     def run(self, script: str, *values: Any) -> Any:
         return self.driver.execute_script(script, *values)
@@ -170,7 +176,7 @@ def browser(started: Browser) -> Iterator[Browser]:
 
 def test_a_person_types_a_question_and_gets_cards(browser: Browser, brain: HybridSecondBrain) -> None:
     question = "receipt chain associativity"
-    browser.one("#q").send_keys(question, Keys.ENTER)
+    browser.ask(question)
     titles = [one.text for one in browser.all(".card h2")]
     assert titles == [handle["note"] for handle in brain.context(question)["handles"]]
     held = [one.text.split("\n")[-1] for one in browser.all(".card:first-child .words .held")]
@@ -302,7 +308,7 @@ def test_without_scripts_the_page_asks_answers_and_offers_no_dead_button(browser
     browser.devtools("Emulation.setScriptExecutionDisabled", value=True)
     try:
         browser.open("/")
-        browser.one("#q").send_keys("reciprocal rank fusion", Keys.ENTER)
+        browser.ask("reciprocal rank fusion")
         assert browser.all(".card h2")
         assert not [one for one in browser.all("button:not([type=submit])") if one.is_displayed()]
         browser.one(".drawer summary").click()
@@ -339,7 +345,7 @@ def test_the_keyboard_reaches_content_search_and_cards_in_that_order(browser: Br
 @pytest.mark.parametrize("width", [360, 1280])
 def test_axe_finds_no_violation(browser: Browser, scheme: str, width: int) -> None:
     if not AXE.exists():
-        pytest.skip("axe-core is not installed: run scripts/fetch-axe")
+        missing("axe-core is not installed: run scripts/fetch-axe")
     browser.scheme(scheme)
     browser.width(width)
     found = []
