@@ -40,6 +40,11 @@ def canonical_sha256(value: Any) -> str:
     return sha256_text(canonical_json(value))
 
 
+def canonical_array_sha256(items: Iterable[str]) -> str:
+    """Return the SHA-256 of the canonical JSON of an array whose items are canonical JSON already."""
+    return sha256_text(f"[{','.join(items)}]")
+
+
 def canonical_lines_sha256(rows: Iterable[Mapping[str, Any]]) -> str:
     """Return the SHA-256 over the canonical lines of rows, each with its newline, in the order given."""
     digest = hashlib.sha256()

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from secondbrain import wire
 from secondbrain.digests import canonical_sha256, is_pinned_revision, is_sha256, is_unicode, sha256_text
 from secondbrain.errors import ConfigurationError, HydrationDenied
-from secondbrain.retrieval.frontier import frontier_handle, frontier_rows_of, verified_frontier
+from secondbrain.retrieval.frontier import frontier_handles, verified_frontier
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
 
@@ -198,30 +198,26 @@ class AuthorizedFrontierHydrator(_Hydrator):
         reader = self._reader(request.generation_sha256)
         with reader.transaction():
             state = verified_frontier(reader)
-            rows = {
-                row["id"]: row for row in frontier_rows_of(reader, [one["nodeId"] for one in request.handles])
-            }
-            chosen = [rows[handle["nodeId"]] for handle in request.handles]
-            if any(
-                handle != frontier_handle(row) for handle, row in zip(request.handles, chosen, strict=True)
-            ):
+            known = frontier_handles(reader)
+            chosen = [known[handle["nodeId"]] for handle in request.handles]
+            if list(request.handles) != chosen:
                 _deny()
-            nodes = [_Stored(row["id"], row["source_repository"], row["content_sha256"]) for row in chosen]
+            nodes = [_Stored(one["nodeId"], one["repository"], one["sha256"]) for one in chosen]
             self._authorize(reader, request, nodes)
             contents = dict(reader.rows("read/contents_of_candidates", (_ids(nodes),)))
         documents: list[wire.FrontierDocument] = [
             {
-                "node_id": row["id"],
-                "title": row["title"],
-                "source_repository": row["source_repository"],
-                "source_revision": row["source_revision"],
-                "source_path": row["source_path"],
-                "sha256": row["content_sha256"],
-                "content": contents[row["id"]],
+                "node_id": one["nodeId"],
+                "title": one["title"],
+                "source_repository": one["repository"],
+                "source_revision": one["revision"],
+                "source_path": one["path"],
+                "sha256": one["sha256"],
+                "content": contents[one["nodeId"]],
                 "candidate_state": "DISCOVERED_REVIEW_REQUIRED",
                 "authority": "NONE",
             }
-            for row in chosen
+            for one in chosen
         ]
         _check_digests(documents)
         return {
@@ -232,7 +228,7 @@ class AuthorizedFrontierHydrator(_Hydrator):
             "principal_id_sha256": sha256_text(request.principal_id),
             "tenant_id_sha256": sha256_text(request.tenant_id),
             "policy_revision": request.policy_revision,
-            "evidence_set_sha256": canonical_sha256([frontier_handle(row) for row in chosen]),
+            "evidence_set_sha256": canonical_sha256(chosen),
             "documents": documents,
             "generation_sha256": reader.snapshot.generation_sha256,
             "candidate_set_sha256": state["candidate_set_sha256"],

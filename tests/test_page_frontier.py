@@ -8,6 +8,7 @@ from conftest import ROOT, ROWS, write_projection
 from page_client import client
 
 from secondbrain import Store, wire
+from secondbrain.retrieval.frontier import frontier_handles
 from secondbrain.space.page import frontier as view
 from secondbrain.store.build import build
 
@@ -49,7 +50,7 @@ def test_every_candidate_and_every_source_is_marked_for_review(reviewed: Store) 
 
 def test_the_three_statuses_stand_apart_and_share_nothing(reviewed: Store) -> None:
     page = client(reviewed).get("/frontier").text
-    handles = view.every_handle(reviewed.reader())
+    handles = list(frontier_handles(reviewed.reader()).values())
     proof = {str(one["proofStatus"]) for one in handles if "proofStatus" in one}
     assert len(re.findall(r"<summary><code>", column(page, "proof"))) == len(proof)
     locked = column(page, "locked")
@@ -137,7 +138,7 @@ def test_no_page_holds_a_run_of_stored_text(reviewed: Store) -> None:
     texts += [
         content for _, content in reviewed.reader().rows("read/contents_of_candidates", (_ids(reviewed),))
     ]
-    allowed = str(view.every_handle(reviewed.reader()))  # titles and status strings are handles
+    allowed = str(list(frontier_handles(reviewed.reader()).values()))  # titles and status strings are handles
     web = client(reviewed)
     pages = [
         web.get(path).text for path in ("/", "/?q=receipt+chain+ledger+lambda", "/map?q=chain", "/map.svg")
@@ -151,4 +152,4 @@ def test_no_page_holds_a_run_of_stored_text(reviewed: Store) -> None:
 
 
 def _ids(store: Store) -> str:
-    return '["' + '","'.join(one["nodeId"] for one in view.every_handle(store.reader())) + '"]'
+    return '["' + '","'.join(one["nodeId"] for one in frontier_handles(store.reader()).values()) + '"]'

@@ -9,11 +9,11 @@ The rules:
 """
 
 import json
-from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from secondbrain import wire
-from secondbrain.digests import canonical_sha256, sha256_text
+from secondbrain.digests import canonical_array_sha256, canonical_json, canonical_sha256, sha256_text
 from secondbrain.errors import (
     FrontierIntegrityError,
     IntegrityError,
@@ -28,6 +28,7 @@ from secondbrain.store.opened import Reader, Store
 
 MAX_K = 24
 """Most candidates of one answer."""
+_NO_EVIDENCE = canonical_sha256([])
 
 
 class Filters(NamedTuple):
@@ -81,7 +82,7 @@ def frontier_search(
         "k": k,
         "handles": [],
         "scores": [],
-        "evidence_set_sha256": canonical_sha256([]),
+        "evidence_set_sha256": _NO_EVIDENCE,
         **wire.no_authority(),
         **wire.boundary(),
     }
@@ -93,17 +94,17 @@ def frontier_search(
         _check_filters(reader, filters)
         expression = parsed(reader, query).expression()
         found = reader.rows("read/frontier_bm25", (expression, *_twice(filters), k)) if expression else []
-        rows = {row["id"]: row for row in frontier_rows_of(reader, [node_id for node_id, _ in found])}
-        if any(node_id not in rows for node_id, _ in found):
+        known = frontier_handles(reader)
+        if any(node_id not in known for node_id, _ in found):
             raise StoreIntegrityError(f"{reader.snapshot.path}: is damaged: a candidate found has no row")
     except IntegrityError as error:
         payload["error_type"] = type(error).__name__
         return payload
     payload["state"] = "REVIEW_REQUIRED"
-    payload["handles"] = [frontier_handle(rows[node_id]) for node_id, _ in found]
+    payload["handles"] = [known[node_id].copy() for node_id, _ in found]
     payload["scores"] = [score for _, score in found]
     payload["ready"] = bool(found)
-    payload["evidence_set_sha256"] = canonical_sha256(payload["handles"])
+    payload["evidence_set_sha256"] = canonical_array_sha256(_canonical(reader, one) for one, _ in found)
     return payload
 
 
@@ -122,15 +123,14 @@ def anatomy_feed(k: int = 24, *, store: Store | None = None) -> wire.AnatomyFeed
         "candidate_count": 0,
         "k": k,
         "handles": [],
-        "evidence_set_sha256": canonical_sha256([]),
+        "evidence_set_sha256": _NO_EVIDENCE,
         **wire.no_authority(),
         **wire.boundary(),
     }
     try:
         reader = (store or default_store()).reader()
         state = verified_frontier(reader)
-        ids = [node_id for (node_id,) in reader.rows("read/first_candidates", (k,))]
-        handles = [frontier_handle(row) for row in frontier_rows_of(reader, ids)]
+        handles = [handle.copy() for handle in islice(frontier_handles(reader).values(), k)]
     except IntegrityError as error:
         payload["error_type"] = type(error).__name__
         return payload
@@ -148,9 +148,8 @@ def frontier_candidate(node_id: str, *, store: Store | None = None) -> wire.Fron
 
     Raises FrontierIntegrityError or StoreIntegrityError where the set fails its check.
     """
-    reader = (store or default_store()).reader()
-    verified_frontier(reader)
-    return next((frontier_handle(row) for row in frontier_rows_of(reader, [check_text(node_id)])), None)
+    found = frontier_handles((store or default_store()).reader()).get(check_text(node_id))
+    return found.copy() if found is not None else None
 
 
 def verified_frontier(reader: Reader) -> wire.FrontierState:
@@ -177,8 +176,28 @@ def verified_frontier(reader: Reader) -> wire.FrontierState:
     return state
 
 
-def frontier_handle(row: dict[str, Any]) -> wire.FrontierHandle:
-    """Return the handle of a candidate row; statuses only where the row has them."""
+def frontier_handles(reader: Reader) -> dict[str, wire.FrontierHandle]:
+    """Return the handles of the whole set by id, in the order of ids, made once a generation.
+
+    They are shared: copy one that leaves. Raises as :func:`verified_frontier` does.
+    """
+    verified_frontier(reader)
+    handles: dict[str, wire.FrontierHandle] | None = reader.memo.get("frontier_handles")
+    if handles is None:
+        rows = map(published, reader.rows("read/candidates"))
+        handles = reader.memo["frontier_handles"] = {row["id"]: _handle(row) for row in rows}
+    return handles
+
+
+def _canonical(reader: Reader, node_id: str) -> str:
+    """Return the canonical JSON of a handle, made once a generation: most of a search's time otherwise."""
+    known: dict[str, str] = reader.memo.setdefault("frontier_handles_canonical", {})
+    if node_id not in known:
+        known[node_id] = canonical_json(frontier_handles(reader)[node_id])
+    return known[node_id]
+
+
+def _handle(row: dict[str, Any]) -> wire.FrontierHandle:
     handle: wire.FrontierHandle = {
         "schema": "szl.second-brain.frontier-handle/v1",
         "nodeId": row["id"],
@@ -199,11 +218,6 @@ def frontier_handle(row: dict[str, Any]) -> wire.FrontierHandle:
     if "reported_status" in row:
         handle["reportedStatus"] = row["reported_status"]
     return handle
-
-
-def frontier_rows_of(reader: Reader, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the candidates of these ids without content, in the order of ids; unknown ones left out."""
-    return [published(row) for row in reader.rows("read/candidate_heads", (json.dumps(list(ids)),))]
 
 
 def _check_filters(reader: Reader, filters: Filters) -> None:

@@ -12,14 +12,9 @@ from itertools import groupby
 from secondbrain import wire
 from secondbrain.errors import IntegrityError, RetrievalBoundaryError
 from secondbrain.retrieval.frontier import MAX_K as MOST_FOUND
-from secondbrain.retrieval.frontier import (
-    frontier_handle,
-    frontier_rows_of,
-    frontier_search,
-    verified_frontier,
-)
+from secondbrain.retrieval.frontier import frontier_handles, frontier_search, verified_frontier
 from secondbrain.space.page import svg
-from secondbrain.store.opened import Reader, Store
+from secondbrain.store.opened import Store
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ def frontier(store: Store, filters: dict[str, str], query: str | None) -> Fronti
     try:
         reader = store.reader()
         state = verified_frontier(reader)
-        handles = every_handle(reader)
+        handles = list(frontier_handles(reader).values())
     except IntegrityError as error:
         return NoFrontier(type(error).__name__)
     sources = {(source["repository"], source["path"]): source["source_id"] for source in state["sources"]}
@@ -93,18 +88,6 @@ def frontier(store: Store, filters: dict[str, str], query: str | None) -> Fronti
         filters=filters,
         query=query,
     )
-
-
-def every_handle(reader: Reader) -> list[wire.FrontierHandle]:
-    """Return the handles of the whole set, in the order of ids, read once a generation."""
-    handles: list[wire.FrontierHandle] | None = reader.memo.get("page_frontier_handles")
-    if handles is None:
-        ids = [
-            node_id for (node_id,) in reader.rows("read/first_candidates", (reader.snapshot.candidate_count,))
-        ]
-        handles = [frontier_handle(row) for row in frontier_rows_of(reader, ids)]
-        reader.memo["page_frontier_handles"] = handles
-    return handles
 
 
 def _narrowed(

@@ -1,1 +1,0 @@
-SELECT id FROM frontier_candidate ORDER BY ordinal LIMIT ?
