@@ -67,7 +67,12 @@ def is_sha256(value: object) -> bool:
 
 def is_unicode(text: str) -> bool:
     """Say whether a text holds characters alone: no lone surrogate, which UTF-8 cannot write."""
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            return False
+    return True
 
 
 def is_git_revision(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Environment variables → one frozen Settings. Nothing else here reads the environment."""
+"""Environment variables → one frozen Settings. Elsewhere only a discovery run's token is read."""
 
 import os
 from collections.abc import Mapping
@@ -12,6 +12,8 @@ from secondbrain.errors import ConfigurationError
 PREFIX = "SECOND_BRAIN_"
 LEGACY_CORPUS = "AYLLU_BRAIN_CORPUS"
 """The operator's variable of earlier versions; asked after SECOND_BRAIN_CORPUS."""
+MAX_BYTES = 128 * 1024 * 1024
+MAX_ROWS = 200_000
 _LAST_PORT = 65_535
 _MOST_DIGITS = 18  # what every 64-bit integer holds
 
@@ -32,8 +34,8 @@ class Settings:
     cache_dir: str | None = _setting(
         None, "Where a JSONL projection is built once (default: the user's cache)"
     )
-    max_bytes: int = _setting(128 * 1024 * 1024, "Largest projection admitted, in bytes")
-    max_rows: int = _setting(200_000, "Most rows admitted")
+    max_bytes: int = _setting(MAX_BYTES, "Largest projection admitted, in bytes")
+    max_rows: int = _setting(MAX_ROWS, "Most rows admitted")
     host: str = _setting("127.0.0.1", "Address that `serve` binds")
     port: int = _setting(7860, "Port that `serve` binds")
     allowed_hosts: str = _setting("*", "Host names that `serve` answers to, comma-separated; `*` for any")
@@ -52,12 +54,8 @@ class Settings:
     metrics: bool = _setting(False, "`1` serves Prometheus text at `/metrics`")
     source_revision: str = _setting("UNKNOWN", "Commit that `/version` reports as served")
 
-    @property
-    def corpus_variable(self) -> str:
-        """The name of the variable that gave ``corpus``, for messages."""
-        return self._corpus_variable
-
-    _corpus_variable: str = field(default=PREFIX + "CORPUS", repr=False)
+    corpus_variable: str = field(default=PREFIX + "CORPUS", repr=False)
+    """The name of the variable that gave ``corpus``, for messages; no setting of its own."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> "Settings":
@@ -74,7 +72,7 @@ class Settings:
                 values[setting.name] = _parsed(name, text, type(setting.default))
         if "corpus" not in values and environ.get(LEGACY_CORPUS):
             values["corpus"] = environ[LEGACY_CORPUS]
-            values["_corpus_variable"] = LEGACY_CORPUS
+            values["corpus_variable"] = LEGACY_CORPUS
         settings = cls(**values)
         if settings.corpus_sha256 is not None and not is_sha256(settings.corpus_sha256):
             raise ConfigurationError(f"{PREFIX}CORPUS_SHA256 is not 64 lower-case hexadecimal digits")

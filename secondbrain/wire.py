@@ -36,11 +36,11 @@ ComponentState = Literal["OK", "NOT_CONFIGURED", "NOT_RUN", "UNAVAILABLE"]
 ComponentReason = Literal[
     "NO_QUERY", "NO_TERMS", "NO_CANDIDATES", "PROVIDER_UNAVAILABLE", "STORE_UNAVAILABLE"
 ]
+GroundedBy = Literal["SPARSE", "DENSE", "NOTHING", "NOT_APPLIED"]
 Authority = Literal["NONE"]
 
 PRIVATE_GRAPH_NODES = 9464
 """Size of the private graph, which stays elsewhere: declared, never loaded."""
-LAMBDA = "CONJECTURE_1"
 LOCKED_PROVEN = ("F1", "F4", "F7", "F11", "F12", "F18", "F19", "F22")
 HONESTY = (
     "Handles and digests only. A rank or score says how words met an index: it is no statement that "
@@ -124,7 +124,7 @@ class AbstentionRule(GroundingParameters):
 
     best_coverage: float
     best_held_terms: int
-    grounded_by: Literal["SPARSE", "DENSE", "NOTHING", "NOT_APPLIED"]
+    grounded_by: GroundedBy
 
 
 class DenseBindingPayload(TypedDict):
@@ -180,6 +180,15 @@ class Boundary(TypedDict):
     honesty: str
     error_type: NotRequired[str]
     """The kind of the error, where the state is UNAVAILABLE."""
+
+
+class Authorities(TypedDict):
+    """The four authorities that nothing here has."""
+
+    training_authority: Authority
+    promotion_authority: Authority
+    execution_authority: Authority
+    merge_authority: Authority
 
 
 class Context(Boundary):
@@ -294,7 +303,7 @@ class Route(TypedDict):
     answers: str
 
 
-class Manifest(Boundary):
+class Manifest(Boundary, Authorities):
     """The routes and boundaries of the HTTP face."""
 
     schema: Literal["szl.second-brain.manifest/v1"]
@@ -303,10 +312,6 @@ class Manifest(Boundary):
     generation_sha256: str | None
     routes: list[Route]
     never: list[str]
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
 
 
 class Capabilities(Boundary):
@@ -382,6 +387,20 @@ class Verification(TypedDict):
     not_proven: list[str]
 
 
+class Evaluation(TypedDict):
+    """What ``secondbrain eval`` measured on a collection."""
+
+    schema: Literal["szl.second-brain.evaluation/v1"]
+    measured: Literal["CONTEXT", "SPARSE_LEG"]
+    generation_sha256: str
+    documents: int
+    queries: int
+    refused: int
+    """Queries that the engine refuses by rule; they count as nothing found."""
+    measures: dict[str, float]
+    """Measure, as ir-measures spells it → mean over the judged queries."""
+
+
 class FrontierCandidate(TypedDict):
     """A frontier row as it is kept; ``content`` is for authorised controllers."""
 
@@ -441,29 +460,34 @@ FrontierState = TypedDict(
 """The state beside a candidate set; ``state_sha256`` is over its canonical JSON without that key."""
 
 
-class FrontierStatus(TypedDict, total=False):
-    """The frontier state with ``ready``; ``UNAVAILABLE`` carries the error's type alone."""
-
-    schema: Literal["szl.second-brain.frontier-state/v1"]
-    state: Literal["REVIEW_REQUIRED", "UNAVAILABLE"]
-    ready: bool
-    error_type: str
-    state_sha256: str
-    candidate_count: int
-    candidate_set_sha256: str
-    source_count: int
-    source_kind_counts: dict[str, int]
-    quant_domain_counts: dict[str, int]
-    sources: list[FrontierSource]
-    learning_definition: str
-    public_content_access: Literal["HANDLES_ONLY"]
-    controller_content_access: Literal["AUTHORIZED_CONTROLLER_ONLY"]
-    private_graph_nodes_loaded: Literal[0]
-    raw_graph_nodes_admitted_to_gradients: Literal[0]
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
+FrontierStatus = TypedDict(
+    "FrontierStatus",
+    {
+        "schema": Literal["szl.second-brain.frontier-state/v1"],
+        "state": Literal["REVIEW_REQUIRED", "UNAVAILABLE"],
+        "ready": bool,
+        "error_type": str,
+        "state_sha256": str,
+        "candidate_count": int,
+        "candidate_set_sha256": str,
+        "source_count": int,
+        "source_kind_counts": dict[str, int],
+        "quant_domain_counts": dict[str, int],
+        "sources": list[FrontierSource],
+        "lambda": Literal["CONJECTURE_1"],
+        "learning_definition": str,
+        "public_content_access": Literal["HANDLES_ONLY"],
+        "controller_content_access": Literal["AUTHORIZED_CONTROLLER_ONLY"],
+        "private_graph_nodes_loaded": Literal[0],
+        "raw_graph_nodes_admitted_to_gradients": Literal[0],
+        "training_authority": Authority,
+        "promotion_authority": Authority,
+        "execution_authority": Authority,
+        "merge_authority": Authority,
+    },
+    total=False,
+)
+"""The frontier state with ``ready``; ``UNAVAILABLE`` carries the error's type and the authorities alone."""
 
 
 class FrontierHandle(TypedDict):
@@ -485,7 +509,7 @@ class FrontierHandle(TypedDict):
     reportedStatus: NotRequired[str]
 
 
-class FrontierSearch(Boundary):
+class FrontierSearch(Boundary, Authorities):
     """Frontier handles for one query, for reviewers."""
 
     schema: Literal["szl.second-brain.frontier-search/v1"]
@@ -498,13 +522,9 @@ class FrontierSearch(Boundary):
     handles: list[FrontierHandle]
     scores: list[float]
     evidence_set_sha256: str
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
 
 
-class AnatomyFeed(Boundary):
+class AnatomyFeed(Boundary, Authorities):
     """A read-only feed of frontier handles for the Living Anatomy."""
 
     schema: Literal["szl.second-brain.anatomy-feed/v1"]
@@ -516,10 +536,6 @@ class AnatomyFeed(Boundary):
     k: int
     handles: list[FrontierHandle]
     evidence_set_sha256: str
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
 
 
 class FrontierDocument(TypedDict):
@@ -631,7 +647,7 @@ class FrontierProposal(TypedDict):
     other_open_proposals: list[int]
 
 
-class FrontierRun(TypedDict):
+class FrontierRun(Authorities):
     """The receipt of a discovery run. ``ready`` says that it ended as it should: exit status 0."""
 
     schema: Literal["szl.second-brain.continuous-frontier-run/v1"]
@@ -653,10 +669,6 @@ class FrontierRun(TypedDict):
     proposal: FrontierProposal | None
     private_graph_nodes_loaded: Literal[0]
     raw_graph_nodes_admitted_to_gradients: Literal[0]
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
 
 
 PAYLOADS: dict[str, Any] = {
@@ -670,6 +682,7 @@ PAYLOADS: dict[str, Any] = {
     CAPABILITIES: Capabilities,
     EXPLANATION: Explanation,
     VERIFICATION: Verification,
+    EVALUATION: Evaluation,
     FRONTIER_CANDIDATE: FrontierCandidate,
     FRONTIER_STATE: FrontierState,
     FRONTIER_HANDLE: FrontierHandle,
@@ -690,15 +703,6 @@ def boundary() -> Boundary:
         "raw_graph_nodes_admitted_to_gradients": 0,
         "honesty": HONESTY,
     }
-
-
-class Authorities(TypedDict):
-    """The four authorities that nothing here has."""
-
-    training_authority: Authority
-    promotion_authority: Authority
-    execution_authority: Authority
-    merge_authority: Authority
 
 
 def no_authority() -> Authorities:

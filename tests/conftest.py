@@ -64,6 +64,12 @@ ROWS = [
 ]
 
 
+def build_with_frontier(folder: Path) -> Path:
+    """Build the small projection above with the committed candidate set; return the file."""
+    projection = write_projection(folder / "p.jsonl", ROWS)
+    return build(projection, folder / "store.db", frontier=ROOT / "frontier").path
+
+
 @pytest.fixture
 def make_store(tmp_path: Path) -> Callable[..., Store]:
     """Return a function that builds a store from rows."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, ROWS, write_projection
+from conftest import ROWS, build_with_frontier, write_projection
 
 from secondbrain.errors import SecondBrainError, StoreIntegrityError
 from secondbrain.hydration import AuthorizedHydrator
@@ -22,14 +22,7 @@ from secondbrain.store.verify import verify_file
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("whole")
-    frontier = ROOT / "frontier"
-    build(
-        write_projection(folder / "p.jsonl", ROWS),
-        folder / "store.db",
-        frontier=frontier if (frontier / "state.json").is_file() else None,
-    )
-    return folder / "store.db"
+    return build_with_frontier(tmp_path_factory.mktemp("whole"))
 
 
 def flipped(whole: Path, folder: Path, *, seed: int, count: int) -> "list[tuple[int, Path]]":

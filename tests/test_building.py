@@ -190,8 +190,6 @@ def test_aliases_are_built_in_after_the_given_ones_of_the_program(tmp_path: Path
 
 
 def test_the_committed_candidate_set_is_built_in_whole(tmp_path: Path, projection: Path) -> None:
-    if not (FRONTIER / "state.json").is_file():
-        pytest.skip("no candidate set is committed")
     built = build(projection, tmp_path / "s.db", frontier=FRONTIER)
     lines = (FRONTIER / "candidates.jsonl").read_bytes()
     assert built.candidates == lines.count(b"\n") > 0
@@ -208,8 +206,6 @@ def test_the_committed_candidate_set_is_built_in_whole(tmp_path: Path, projectio
 
 
 def test_a_changed_candidate_set_is_refused_and_nothing_is_built(tmp_path: Path, projection: Path) -> None:
-    if not (FRONTIER / "state.json").is_file():
-        pytest.skip("no candidate set is committed")
     folder = tmp_path / "frontier"
     folder.mkdir()
     (folder / "state.json").write_bytes((FRONTIER / "state.json").read_bytes())

@@ -45,8 +45,9 @@ from discovery_payloads import *
 from github_simulator import *
 from secondbrain.digests import *
 from secondbrain.discovery.propose import propose
-from secondbrain.discovery.refresh import Limits, read_set, refresh
-from secondbrain.discovery.state import make_state, write_set
+from secondbrain.discovery.github import Limits
+from secondbrain.discovery.refresh import refresh
+from secondbrain.discovery.state import make_state, read_set, write_set
 from secondbrain.discovery.extract import extract
 from secondbrain.errors import SecondBrainError
 

@@ -16,7 +16,8 @@ from discovery_payloads import (
 )
 from github_simulator import GitHubSimulator
 
-from secondbrain.discovery.refresh import read_set, refresh
+from secondbrain.discovery.refresh import refresh
+from secondbrain.discovery.state import read_set
 from secondbrain.errors import ConfigurationError
 
 TOKEN = "a-token-for-tests"

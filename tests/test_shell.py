@@ -5,10 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, ROWS, require_shell, row, write_projection
+from conftest import ROWS, build_with_frontier, require_shell, row
 
 from secondbrain.retrieval.retrieve import retrieve
-from secondbrain.store.build import build
 from secondbrain.store.opened import Store
 from secondbrain.store.verify import verify_file
 
@@ -21,14 +20,7 @@ TABLES = (
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("shell")
-    frontier = ROOT / "frontier"
-    build(
-        write_projection(folder / "p.jsonl", ROWS),
-        folder / "store.db",
-        frontier=frontier if (frontier / "state.json").is_file() else None,
-    )
-    return folder / "store.db"
+    return build_with_frontier(tmp_path_factory.mktemp("file"))
 
 
 def shell(file: Path, sql: str, *options: str) -> "subprocess.CompletedProcess[str]":
@@ -93,8 +85,7 @@ def test_formula_authority_states_the_locked_set_and_no_more(file: Path) -> None
 
 
 def test_frontier_views_hold_candidates_under_review_only(file: Path) -> None:
-    if Store(file).snapshot().candidate_count == 0:
-        pytest.skip("no candidate set is committed")
+    assert Store(file).snapshot().candidate_count > 0
     states = answers(file, "SELECT DISTINCT candidate_state FROM frontier_handle")
     assert states == ["DISCOVERED_REVIEW_REQUIRED"]
     domains = [line.split("|") for line in answers(file, "SELECT * FROM quant_domain")]

@@ -1,11 +1,10 @@
 """The page on the service names every route, parameter, kind of problem and setting of it."""
 
 import re
-from dataclasses import fields
 
 from conftest import ROOT
 
-from secondbrain.settings import PREFIX, Settings
+from secondbrain.settings import PREFIX, setting_fields
 from secondbrain.space.operations import OPERATIONS
 from secondbrain.space.problems import KINDS
 
@@ -25,5 +24,5 @@ def test_every_problem_is_documented_with_its_status() -> None:
 
 
 def test_every_setting_that_is_named_exists() -> None:
-    known = {PREFIX + field.name.upper() for field in fields(Settings)}
+    known = {PREFIX + setting.name.upper() for setting in setting_fields()}
     assert set(re.findall(rf"{PREFIX}[A-Z_]+", PAGE)) <= known

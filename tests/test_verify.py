@@ -28,8 +28,6 @@ MANY = [row(f"z:{n:03}", f"filler{n} stands beside remark{n * 7}") for n in rang
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with chunks, aliases and the committed candidates."""
     folder = tmp_path_factory.mktemp("built")
-    if not (FRONTIER / "state.json").is_file():
-        pytest.skip("no candidate set is committed")
     aliases = folder / "aliases.toml"
     aliases.write_text('[[alias]]\nterm = "RRF"\nsame_as = "reciprocal rank fusion"\nreason = "its name"\n')
     out = folder / "store.db"

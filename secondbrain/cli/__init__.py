@@ -17,8 +17,6 @@ from secondbrain.errors import (
     SecondBrainError,
 )
 
-ABSTAINED = retrieval.ABSTAINED
-
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="szl-second-brain", prog_name="secondbrain")

@@ -59,17 +59,16 @@ def evaluate(
     if chart is not None:
         chart.write_text(svg(result.per_query, corpus.parent.name or corpus.stem), encoding="utf-8")
     if as_json:
-        payload(
-            {
-                "schema": wire.EVALUATION,
-                "measured": "CONTEXT" if as_context else "SPARSE_LEG",
-                "generation_sha256": generation,
-                "documents": documents,
-                "queries": result.queries,
-                "refused": result.refused,
-                "measures": result.means,
-            }
-        )
+        found: wire.Evaluation = {
+            "schema": "szl.second-brain.evaluation/v1",
+            "measured": "CONTEXT" if as_context else "SPARSE_LEG",
+            "generation_sha256": generation,
+            "documents": documents,
+            "queries": result.queries,
+            "refused": result.refused,
+            "measures": result.means,
+        }
+        payload(found)
     else:
         facts([(name, f"{value:.4f}") for name, value in result.means.items()])
         facts([("queries", result.queries), ("documents", documents), ("refused", result.refused)])

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from secondbrain import wire
-from secondbrain.cli.output import as_json, facts, payload, short, table
+from secondbrain.cli.output import ABSTAINED, as_json, facts, payload, short, table
 
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -74,7 +74,7 @@ def search(
         click.echo(f"{found['state']} · {len(found['handles'])} candidates · promotion authority NONE")
     if found["state"] == "UNAVAILABLE":
         return 1
-    return 0 if found["ready"] else 3
+    return 0 if found["ready"] else ABSTAINED
 
 
 @frontier.command(epilog="Example: secondbrain frontier refresh --from payloads/ --out review/")

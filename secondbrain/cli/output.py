@@ -7,6 +7,8 @@ import click
 
 from secondbrain.digests import canonical_json
 
+ABSTAINED = 3
+"""Exit code of a search that gave no grounded handles."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 as_json: Callable[[F], F] = click.option(

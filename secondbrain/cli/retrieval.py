@@ -7,10 +7,7 @@ from pathlib import Path
 import click
 
 from secondbrain import wire
-from secondbrain.cli.output import as_json, facts, payload, short, table
-
-ABSTAINED = 3
-"""Exit code of a search that gave no grounded handles."""
+from secondbrain.cli.output import ABSTAINED, as_json, facts, payload, short, table
 
 _query = click.argument("query", nargs=-1, required=True)
 

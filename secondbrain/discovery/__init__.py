@@ -8,7 +8,8 @@ a pushed branch changed; a payload's text or a found secret in a receipt, error 
 
 What is read      contracts (which seven) · github (the only HTTP client) · fetch · payload
 What is refused   screen (secret-like material) · strict_json
-What is made      extract and extract_* · candidate · identity (ids) · markdown_text · telling_words
+What is made      extract and extract_* · candidate · identity (ids) · locked_proven · markdown_text ·
+                  telling_words
 What is kept      state (the two files) · diff · receipt
 The two runs      refresh · propose, with git and pull_request
 

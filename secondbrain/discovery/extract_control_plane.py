@@ -12,10 +12,10 @@ from typing import Any
 
 from secondbrain.discovery.candidate import candidate, record_content
 from secondbrain.discovery.identity import CONTRACT_TITLE
+from secondbrain.discovery.locked_proven import check_locked_proven
 from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence
-from secondbrain.errors import FrontierIntegrityError
-from secondbrain.wire import LOCKED_PROVEN, FrontierCandidate
+from secondbrain.wire import FrontierCandidate
 
 SCHEMA = "szl.forge.production-control-plane/v2"
 ADMISSION = "REFERENCE_ONLY_NO_EXECUTION_AUTHORITY"
@@ -53,10 +53,7 @@ def _check_authority(authority: dict[str, Any], where: str) -> None:
 
 def _check_formulas(authority: dict[str, Any], where: str) -> None:
     where = f"{where}: formula_authority"
-    equal(authority.get("locked_proven_count"), len(LOCKED_PROVEN), f"{where}: locked_proven_count")
-    ids = sequence(authority.get("locked_proven_ids"), f"{where}: locked_proven_ids", len(LOCKED_PROVEN))
-    if sorted(map(str, ids)) != sorted(LOCKED_PROVEN):
-        raise FrontierIntegrityError(f"{where}: locked_proven_ids is not the locked-proven set")
+    check_locked_proven(authority, where)
     mapping_status = authority.get("f_id_to_callable_mapping")
     equal(mapping_status, "UNKNOWN_NOT_ASSERTED", f"{where}: f_id_to_callable_mapping")
     status = mapping(authority.get("lambda"), f"{where}: lambda")

@@ -16,10 +16,11 @@ from typing import Any
 from secondbrain.digests import canonical_json, sha256_text
 from secondbrain.discovery.candidate import candidate, record_content
 from secondbrain.discovery.identity import ATTRIBUTED_TITLE, EXECUTABLE_TITLE
+from secondbrain.discovery.locked_proven import check_locked_proven
 from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence
 from secondbrain.errors import FrontierIntegrityError
-from secondbrain.wire import LOCKED_PROVEN, FrontierCandidate
+from secondbrain.wire import FrontierCandidate
 
 SCHEMA = "szl.formula-quant-atlas/v1"
 COUNTS = {"attributed_formulas": 30, "executable_formulas": 21, "quant_domains": 9}
@@ -74,15 +75,12 @@ def _check_digest(atlas: dict[str, Any], where: str) -> None:
 
 def _authority(payload: Payload, value: Any, where: str) -> FrontierCandidate:
     authority = mapping(value, where)
-    equal(authority.get("locked_proven_count"), len(LOCKED_PROVEN), f"{where}: locked_proven_count")
+    check_locked_proven(authority, where)
     equal(authority.get("lambda_status"), "CONJECTURE_1_OPEN_ADVISORY_ONLY", f"{where}: lambda_status")
     mapping_status = authority.get("f_number_to_executable_registry_mapping")
     equal(mapping_status, "UNKNOWN_NOT_INFERRED", f"{where}: f_number_to_executable_registry_mapping")
     executables = COUNTS["executable_formulas"]
     equal(authority.get("executable_registry_count"), executables, f"{where}: executable_registry_count")
-    ids = sequence(authority.get("locked_proven_ids"), f"{where}: locked_proven_ids", len(LOCKED_PROVEN))
-    if sorted(map(str, ids)) != sorted(LOCKED_PROVEN):
-        raise FrontierIntegrityError(f"{where}: locked_proven_ids is not the locked-proven set")
     return candidate(
         payload,
         source_kind="formula-authority",

@@ -36,8 +36,6 @@ from secondbrain.wire import FrontierCandidate, FrontierRun, FrontierRunState
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Access", "Limits", "read_set", "refresh", "refresh_into"]
-
 
 @dataclass(frozen=True)
 class Access:

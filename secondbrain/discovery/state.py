@@ -35,6 +35,7 @@ from secondbrain.discovery.extract_formula_atlas import MEMBERSHIP
 from secondbrain.discovery.identity import ids_of
 from secondbrain.discovery.payload import Payload
 from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence, text
+from secondbrain.durable import sync_folder, write_synced
 from secondbrain.errors import FrontierIntegrityError
 from secondbrain.wire import (
     FRONTIER_CANDIDATE,
@@ -132,10 +133,10 @@ def write_set(folder: Path, rows: Sequence[FrontierCandidate], state: FrontierSt
         _finish_decided(folder)
         if all(_bytes_or_none(folder / name) == data for name, data in new.items()):
             return False
-        _write_synced(folder / f"{CANDIDATES}.next", new[CANDIDATES])
-        _write_synced(folder / f"{STATE}.tmp", new[STATE])
+        write_synced(folder / f"{CANDIDATES}.next", new[CANDIDATES])
+        write_synced(folder / f"{STATE}.tmp", new[STATE])
         os.replace(folder / f"{STATE}.tmp", folder / f"{STATE}.next")
-        _sync_folder(folder)
+        sync_folder(folder)
         _finish_decided(folder)
     return True
 
@@ -278,26 +279,11 @@ def _finish_decided(folder: Path) -> None:
     if (folder / f"{STATE}.next").exists():
         if (folder / f"{CANDIDATES}.next").exists():
             os.replace(folder / f"{CANDIDATES}.next", folder / CANDIDATES)
-            _sync_folder(folder)
+            sync_folder(folder)
         os.replace(folder / f"{STATE}.next", folder / STATE)
-        _sync_folder(folder)
+        sync_folder(folder)
     for leftover in (f"{CANDIDATES}.next", f"{STATE}.tmp"):
         (folder / leftover).unlink(missing_ok=True)
-
-
-def _write_synced(path: Path, data: bytes) -> None:
-    with path.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _bytes_or_none(path: Path) -> bytes | None:

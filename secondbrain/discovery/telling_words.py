@@ -10,6 +10,7 @@ from fractions import Fraction
 
 TELLING_WORDS = 10
 
+# Not the index's stop words: that list may grow, and with it every published content would change.
 _COMMON = """
     about above after against also another because been before being below between both cannot could does
     doing down during each else ever every from have having here into itself just like made make many more

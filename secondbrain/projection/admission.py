@@ -22,15 +22,14 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NoReturn
 
-from secondbrain.digests import canonical_json, is_sha256, sha256_bytes
+from secondbrain.digests import canonical_json, is_sha256, is_unicode, sha256_bytes
 from secondbrain.errors import CorpusIntegrityError
+from secondbrain.settings import MAX_BYTES, MAX_ROWS
 
 CHARACTERS = {"id": 512, "source": 4096, "sourceId": 4096, "title": 8192, "text": 128_000}
 """Bound of each field, in characters."""
 REQUIRED = frozenset({"id", "source", "title", "text", "sha256"})
 OPTIONAL = frozenset({"sourceId", "derived_from"})
-MAX_BYTES = 128 * 1024 * 1024
-MAX_ROWS = 200_000
 # The widest row that rule 5 allows, every character escaped as a surrogate pair, with room for keys.
 _LINE_BYTES = 12 * sum(CHARACTERS.values()) + 4096
 
@@ -213,11 +212,8 @@ def text_fault(name: str, value: object) -> str | None:
         return f"{name} is not text"
     if "\0" in value:
         return f"{name} holds a NUL character"
-    if not value.isascii():
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            return f"{name} holds a lone surrogate, which is no character"
+    if not is_unicode(value):
+        return f"{name} holds a lone surrogate, which is no character"
     most = CHARACTERS.get(name)
     if most is not None and len(value) > most:
         return f"{name} has {len(value)} characters; at most {most} are admitted"

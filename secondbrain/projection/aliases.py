@@ -9,9 +9,11 @@ Both sides stand for each other in queries. ``Λ`` and ``lambda`` are built in.
 """
 
 import tomllib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from secondbrain.digests import canonical_lines_sha256
 from secondbrain.errors import CorpusIntegrityError
 from secondbrain.text import words
 
@@ -59,6 +61,11 @@ def read_aliases(path: Path | None) -> tuple[Alias, ...]:
             raise CorpusIntegrityError(f"{path}, alias {number}: the pair stands already")
         aliases.append(alias)
     return tuple(aliases)
+
+
+def aliases_sha256(rows: Iterable[Sequence[Any]]) -> str:
+    """Return the SHA-256 over the canonical lines of alias rows ``(row, term, same_as, reason)``."""
+    return canonical_lines_sha256(dict(zip(("row", *Alias._fields), row, strict=True)) for row in rows)
 
 
 def _alias(path: Path, number: int, entry: object) -> Alias:

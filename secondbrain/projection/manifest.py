@@ -6,7 +6,7 @@ builds and tests. It holds digests and counts, no text:
     generation_sha256   SHA-256 of the projection's bytes, as ``secondbrain corpus make`` writes them
     rows, sources       how many rows there are, in all and by source
     documents           how many Markdown files they stand in
-    aliases_sha256      over the canonical alias rows, the built-in ones included, as the store digests them
+    aliases_sha256      over the canonical alias rows, the built-in ones included
 """
 
 import json
@@ -14,9 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TypedDict
 
-from secondbrain.digests import canonical_lines_sha256, sha256_text
+from secondbrain.digests import sha256_text
 from secondbrain.projection.admission import projection_line
-from secondbrain.projection.aliases import read_aliases
+from secondbrain.projection.aliases import aliases_sha256, read_aliases
 from secondbrain.projection.documents import harvest
 
 
@@ -38,9 +38,7 @@ def manifest_of(folder: Path) -> Manifest:
     found = harvest(folder)
     aliases = read_aliases(folder / "aliases.toml")
     return {
-        "aliases_sha256": canonical_lines_sha256(
-            {"row": row, **alias._asdict()} for row, alias in enumerate(aliases, 1)
-        ),
+        "aliases_sha256": aliases_sha256((row, *alias) for row, alias in enumerate(aliases, 1)),
         "documents": found.documents,
         "generation_sha256": sha256_text("".join(map(projection_line, found.rows))),
         "rows": len(found.rows),

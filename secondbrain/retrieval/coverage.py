@@ -18,7 +18,8 @@ from secondbrain.errors import StoreIntegrityError
 from secondbrain.retrieval.query import Term
 from secondbrain.store.opened import Reader
 
-_STRAY_FROM_TERMS = 3
+STRAY_FROM_TERMS = 3
+"""Terms from which on one held term alone is a stray word."""
 
 
 class Weighed(NamedTuple):
@@ -50,7 +51,7 @@ class GroundingRule(NamedTuple):
 
     def grounds(self, held: Held, terms: int) -> bool:
         """Say whether a candidate that holds these terms grounds a query of so many."""
-        if terms >= _STRAY_FROM_TERMS and len(held.terms) < self.min_held_terms:
+        if terms >= STRAY_FROM_TERMS and len(held.terms) < self.min_held_terms:
             return False
         return terms >= self.long_query_terms or held.coverage >= self.min_coverage
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from secondbrain.digests import is_unicode
 from secondbrain.errors import RetrievalBoundaryError
 from secondbrain.text import STOP_WORDS, Unit, parts_of_identifier, units, words
 
@@ -104,10 +105,9 @@ def alias_sides(aliases: Iterable[tuple[int, str, str]], tokens: Tokens) -> tupl
 def _spelling(text: str, tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the units of a spelling, and its index words without stop words, as a query keeps them."""
     found = _words(text)
-    kept = [word for word in found if not word.stop] or found
     return (
         tuple(unit.text for word in found for unit in word.units),
-        tuple(token for word in kept for unit in word.units for token in tokens(unit.text)),
+        tuple(token for word in _kept(found) for unit in word.units for token in tokens(unit.text)),
     )
 
 
@@ -119,19 +119,15 @@ def check_text(text: object) -> str:
         raise RetrievalBoundaryError(
             f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are taken"
         )
-    if not text.isascii():
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError:
-            raise RetrievalBoundaryError("the query holds a lone surrogate, which is no character") from None
+    if not is_unicode(text):
+        raise RetrievalBoundaryError("the query holds a lone surrogate, which is no character")
     return text
 
 
 def parse(text: str, tokens: Tokens, aliases: Sequence[AliasSide] = ()) -> Query:
     """Build the query of a text that passed :func:`check_text`."""
     found = _words(text)
-    kept = [word for word in found if not word.stop] or found
-    entries = [entry for word in kept for entry in _terms(word, tokens)]
+    entries = [entry for word in _kept(found) for entry in _terms(word, tokens)]
     terms, phrases, matches = _with_aliases([term for term, _ in entries], aliases)
     quoted = _phrases(found, lambda word: word.quote)
     compounds = _phrases(found, lambda word: word.compound)
@@ -175,6 +171,11 @@ def _words(text: str) -> list[_Word]:
             )
         start += len(piece) + 1
     return found
+
+
+def _kept(found: list[_Word]) -> list[_Word]:
+    """Return words without stop words, unless nothing else is left (rule 5)."""
+    return [word for word in found if not word.stop] or found
 
 
 def _terms(word: _Word, tokens: Tokens) -> Iterable[tuple[Term, int]]:

@@ -19,7 +19,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Literal
 
 from secondbrain import wire
 from secondbrain.digests import is_unicode
@@ -28,7 +27,7 @@ from secondbrain.projection.admission import CHARACTERS
 from secondbrain.retrieval.asking import Asked, ask
 from secondbrain.retrieval.bm25 import DEPTH
 from secondbrain.retrieval.coverage import GroundingRule, Held, held
-from secondbrain.retrieval.fusion import RRF_K, Fused, diverse, fuse, ranks
+from secondbrain.retrieval.fusion import PER_SOURCE_LIMIT, RRF_K, Fused, diverse, fuse, ranks
 from secondbrain.retrieval.handles import handle
 from secondbrain.retrieval.providers import (
     DenseBinding,
@@ -45,7 +44,6 @@ from secondbrain.store.opened import Reader
 
 RERANK_DEPTH = 48
 """Candidates that a reranker orders: four times the most handles of an answer."""
-GroundedBy = Literal["SPARSE", "DENSE", "NOTHING", "NOT_APPLIED"]
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class Plan:
     sparse_weight: float = 1.0
     dense_weight: float = 1.0
     rrf_k: int = RRF_K
-    per_source_limit: int = 3
+    per_source_limit: int = PER_SOURCE_LIMIT
     allow_sparse_fallback: bool = True
     allow_reranker_fallback: bool = True
     grounding: GroundingRule = field(default_factory=GroundingRule)
@@ -92,7 +90,7 @@ class Ranking:
     dense: DenseLeg
     fused: list[Fused]
     best: Held
-    grounded_by: GroundedBy
+    grounded_by: wire.GroundedBy
     reranker: RerankerLeg
     order: list[Fused]
     """Fused candidates in their final order, source diversity not yet applied; empty where not grounded."""
@@ -187,7 +185,7 @@ def _nodes(reader: Reader, hits: Sequence[DenseHit]) -> dict[str, Node]:
     return {node_id: Node(*place) for node_id, *place in rows}
 
 
-def _grounded_by(asked: Asked, dense: DenseLeg, best: Held, rule: GroundingRule) -> GroundedBy:
+def _grounded_by(asked: Asked, dense: DenseLeg, best: Held, rule: GroundingRule) -> wire.GroundedBy:
     if asked.candidates and rule.grounds(best, len(asked.terms)):
         return "SPARSE"
     if dense.state == "OK" and dense.ordinals:

@@ -6,7 +6,10 @@ chunk or candidate leaves here, and no word of a query is logged.
 
 | question | file |
 |---|---|
-| what is there, and what does it call? | ``operations.py`` |
+| what is there, and what does it call? | ``operations.py``, ``routes.py`` |
+| what does this face alone answer? | ``payloads.py`` |
+| where is it described? | ``openapi.py``, ``reference.py`` |
+| what do people see? | ``page/`` |
 | what is a request allowed to say? | ``parameters.py``, ``requests.py`` |
 | what is answered when it fails? | ``problems.py`` |
 | where does a search run? | ``work.py`` |

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from secondbrain.digests import is_unicode
+
 _WHOLE = re.compile(r"[1-9][0-9]{0,8}")
 
 
@@ -85,10 +87,8 @@ class Text:
             raise Unfit(self.name, "is not a text")
         if len(value) > self.most:
             raise Unfit(self.name, f"is longer than {self.most} characters")
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            raise Unfit(self.name, "is not Unicode: it has a lone surrogate") from None
+        if not is_unicode(value):
+            raise Unfit(self.name, "is not Unicode: it has a lone surrogate")
         return value
 
     def schema(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Version(TypedDict):
     error_type: NotRequired[str]
 
 
-class FrontierSources(TypedDict):
+class FrontierSources(wire.Authorities):
     """The sources of the frontier set, each at its exact revision, with the digest of its bytes."""
 
     schema: Literal["szl.second-brain.frontier-sources/v1"]
@@ -62,25 +62,24 @@ class FrontierSources(TypedDict):
     candidate_set_sha256: str | None
     state_sha256: str | None
     sources: list[wire.FrontierSource]
-    training_authority: wire.Authority
-    promotion_authority: wire.Authority
-    execution_authority: wire.Authority
-    merge_authority: wire.Authority
     error_type: NotRequired[str]
 
 
-class ProblemDetails(TypedDict):
-    """A problem (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    instance: str
-    detail: NotRequired[str]
-    field: NotRequired[str]
-    """The parameter or body key that broke a rule."""
-    state: NotRequired[Literal["BLOCKED"]]
-    error_type: NotRequired[str]
+ProblemDetails = TypedDict(
+    "ProblemDetails",
+    {
+        "type": str,
+        "title": str,
+        "status": int,
+        "instance": str,
+        "detail": NotRequired[str],
+        "field": NotRequired[str],
+        "in": NotRequired[Literal["query", "body"]],
+        "state": NotRequired[Literal["BLOCKED"]],
+        "error_type": NotRequired[str],
+    },
+)
+"""A problem (RFC 9457); ``field`` is the parameter or body key that broke a rule, ``in`` where it stood."""
 
 
 PAYLOADS: tuple[Any, ...] = (Health, Readiness, Version, FrontierSources, ProblemDetails)

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
-from secondbrain.digests import canonical_json
+from secondbrain.digests import canonical_json, is_unicode
 from secondbrain.space.parameters import Parameter, Unfit
 from secondbrain.space.problems import BODY_TOO_LARGE, BODY_TOO_SLOW, NOT_JSON, UNFIT, Problem
 
@@ -74,10 +74,8 @@ async def json_object(request: Request) -> dict[str, Any]:
 async def payload(request: Request) -> dict[str, Any]:
     """Return a body that is one payload as a whole, all of it Unicode; Problem as :func:`json_object`."""
     value = await json_object(request)
-    try:
-        canonical_json(value).encode("utf-8")
-    except UnicodeEncodeError:
-        raise Problem(UNFIT, "the body has a lone surrogate", field="body", place="body") from None
+    if not is_unicode(canonical_json(value)):
+        raise Problem(UNFIT, "the body has a lone surrogate", field="body", place="body")
     return value
 
 

@@ -12,7 +12,6 @@ The rules:
     thread keeps one.
 """
 
-import os
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -20,9 +19,9 @@ from anyio import to_thread
 
 from secondbrain.errors import StoreIntegrityError
 from secondbrain.retrieval.hybrid import HybridSecondBrain
+from secondbrain.store.opened import Identity, identity_of
 
 T = TypeVar("T")
-_File = tuple[int, int, int, int]
 
 INLINE_CHUNKS = 2_000
 """Largest corpus that is searched in the event loop."""
@@ -34,7 +33,7 @@ class Work:
     def __init__(self, brain: HybridSecondBrain) -> None:
         self._store = brain.store
         self._waits = brain.plan.dense_provider is not None or brain.plan.reranker is not None
-        self._small: _File | None = None
+        self._small: Identity | None = None
 
     async def run(self, call: Callable[[], T]) -> T:
         """Run a call by the rules above; whatever it raises is raised here."""
@@ -63,9 +62,8 @@ class Work:
         # Looked at again: a file that was replaced in between is measured with the next call.
         self._small = file if small and file == self._file() else None
 
-    def _file(self) -> _File | None:
+    def _file(self) -> Identity | None:
         try:
-            found = os.stat(self._store.path)
-        except OSError:
+            return identity_of(self._store.path)
+        except StoreIntegrityError:
             return None
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

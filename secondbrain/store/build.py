@@ -23,19 +23,22 @@ from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from sqlite_utils import Database, Migrations
 
 from secondbrain import wire
 from secondbrain.digests import canonical_json, sha256_file, sha256_text
 from secondbrain.discovery.state import read_set
+from secondbrain.durable import sync_folder
 from secondbrain.errors import StoreIntegrityError
-from secondbrain.projection.admission import MAX_BYTES, MAX_ROWS, Admission, Admitted
-from secondbrain.projection.aliases import Alias, read_aliases
+from secondbrain.projection.admission import Admission, Admitted
+from secondbrain.projection.aliases import Alias, aliases_sha256, read_aliases
 from secondbrain.resources import statement
+from secondbrain.settings import MAX_BYTES, MAX_ROWS
 from secondbrain.store import digest, schema
-from secondbrain.store.sidecar import read_sidecar, sidecar, sync_folder, write_sidecar
+from secondbrain.store.candidates import SOURCE_COLUMNS
+from secondbrain.store.connect import file_address
+from secondbrain.store.sidecar import read_sidecar, sidecar, write_sidecar
 from secondbrain.store.verify import verify_file
 from secondbrain.text import prepared
 
@@ -192,18 +195,7 @@ def _insert_frontier(connection: sqlite3.Connection, frontier: Path | None) -> s
         source_ids[source["repository"], source["path"]] = source["source_id"]
         connection.execute(
             statement("build/insert_frontier_source"),
-            tuple(
-                source[key]
-                for key in (
-                    "source_id",
-                    "repository",
-                    "path",
-                    "parser",
-                    "revision",
-                    "content_sha256",
-                    "candidate_count",
-                )
-            ),
+            tuple(source[key] for key in SOURCE_COLUMNS),
         )
     for ordinal, row in enumerate(candidates, 1):
         connection.execute(
@@ -245,7 +237,7 @@ def _insert_generation(connection: sqlite3.Connection, admitted: Admitted, set_s
             admitted.generation_sha256,
             digest.rows_sha256(all_rows("verify/rows")),
             admitted.rows,
-            digest.aliases_sha256(all_rows("verify/aliases")),
+            aliases_sha256(all_rows("verify/aliases")),
             set_sha256,
             digest.index_sha256(all_rows("verify/chunk_index_places")),
             digest.index_sha256(all_rows("verify/frontier_index_places")),
@@ -259,8 +251,7 @@ def _insert_generation(connection: sqlite3.Connection, admitted: Admitted, set_s
 
 
 def _summary(temporary: Path, out: Path) -> Built:
-    address = f"file:{quote(os.fsencode(temporary.resolve()))}?mode=ro&immutable=1"
-    with closing(sqlite3.connect(address, uri=True)) as connection:
+    with closing(sqlite3.connect(file_address(temporary), uri=True)) as connection:
         generation, rows, index, chunks, candidates = connection.execute(
             statement("build/summary")
         ).fetchone()

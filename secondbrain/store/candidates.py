@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from secondbrain import wire
 from secondbrain.digests import canonical_lines_sha256, canonical_sha256
@@ -14,7 +14,7 @@ _COLUMNS = (
     "source_repository", "source_revision", "source_path", "quant_domain", "proof_status", "reported_status",
 )  # fmt: skip
 _OPTIONAL = ("quant_domain", "proof_status", "reported_status")
-_SOURCE_COLUMNS = (
+SOURCE_COLUMNS: Final = (
     "source_id",
     "repository",
     "path",
@@ -23,6 +23,7 @@ _SOURCE_COLUMNS = (
     "content_sha256",
     "candidate_count",
 )
+"""The columns of ``frontier_source``, which are the keys of a state's source."""
 
 
 def published(row: tuple[Any, ...]) -> dict[str, Any]:
@@ -51,7 +52,7 @@ def frontier_findings(rows: Rows, stated: str | None) -> Iterator[str]:
     unsigned = {key: value for key, value in state.items() if key != "state_sha256"}
     if canonical_sha256(unsigned) != state["state_sha256"]:
         yield "the frontier state does not have its own digest"
-    sources = [dict(zip(_SOURCE_COLUMNS, row, strict=True)) for row in rows("read/frontier_sources")]
+    sources = [dict(zip(SOURCE_COLUMNS, row, strict=True)) for row in rows("read/frontier_sources")]
     if sources != sorted(state["sources"], key=lambda source: str(source["source_id"])):
         yield "the frontier sources are not those of the state"
     for (candidate_id,) in rows("verify/strayed_candidates"):

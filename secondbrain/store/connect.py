@@ -118,13 +118,21 @@ def open_for_audit(path: Path) -> apsw.Connection:
     return _open(path, AUDIT_HARDENING)
 
 
+def file_address(path: Path) -> str:
+    """Return the URI by which SQLite opens a finished file, read-only.
+
+    A finished file never changes in place, a new one replaces it: without locks and journal look-ups
+    ("immutable") it also opens on read-only media, and no lock of another SQLite library in this process
+    can be dropped.
+    """
+    return f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1"
+
+
 def _open(path: Path, hardening: tuple[Callable[[apsw.Connection], None], ...]) -> apsw.Connection:
-    # A finished file never changes in place, a new one replaces it: without locks and journal
-    # look-ups ("immutable") it also opens on read-only media, and no lock of another SQLite library
-    # in this process can be dropped.
-    address = f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1"
     try:
-        connection = apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        connection = apsw.Connection(
+            file_address(path), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
         for protect in hardening:
             protect(connection)
     except apsw.Error as error:

@@ -9,17 +9,11 @@ from typing import Any
 from secondbrain.digests import canonical_lines_sha256
 
 _ROW_KEYS = ("ordinal", "position", "id", "source", "sourceId", "title", "text", "sha256", "derived_from")
-_ALIAS_KEYS = ("row", "term", "same_as", "reason")
 
 
 def rows_sha256(rows: Iterable[Sequence[Any]]) -> str:
     """Return the digest of chunk rows, every column, in the order given (``sql/verify/rows.sql``)."""
     return canonical_lines_sha256(dict(zip(_ROW_KEYS, row, strict=True)) for row in rows)
-
-
-def aliases_sha256(rows: Iterable[Sequence[Any]]) -> str:
-    """Return the digest of alias rows, in the order of their numbers."""
-    return canonical_lines_sha256(dict(zip(_ALIAS_KEYS, row, strict=True)) for row in rows)
 
 
 def index_sha256(places: Iterable[Sequence[Any]]) -> str:

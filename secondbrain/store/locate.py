@@ -118,10 +118,7 @@ os.register_at_fork(after_in_child=_renew_lock)
 
 
 def _is_database(path: Path) -> bool:
-    if path.suffix == ".db":
-        return True
-    with path.open("rb") as stream:
-        return stream.read(16) == b"SQLite format 3\0"
+    return path.suffix == ".db" or schema.read_header(path) is not None
 
 
 def _builder_key() -> str:

@@ -46,7 +46,7 @@ _REMEDY = "run `secondbrain verify` on it, then build it anew"
 Integrity = Literal["FILE_DIGEST_MATCHED", "VERIFIED_IN_FULL", "SIZE_AND_SCHEMA_ONLY"]
 
 
-class _Identity(NamedTuple):
+class Identity(NamedTuple):
     """What tells one file from the next under the same name; the change time is nobody's to set."""
 
     device: int
@@ -61,7 +61,7 @@ class Snapshot:
     """One checked generation of a file."""
 
     path: Path
-    identity: _Identity
+    identity: Identity
     integrity: Integrity
     file_sha256: str | None
     sources: dict[str, int]
@@ -179,7 +179,7 @@ class Store:
 
         Raises StoreIntegrityError for a file that is missing or fails its check.
         """
-        identity = _identity(self.path)
+        identity = identity_of(self.path)
         snapshot = self._snapshot
         if snapshot is None or snapshot.identity != identity:
             with self._lock:
@@ -203,7 +203,7 @@ class Store:
             reader.restart_deadline()
             return reader
         reader = Reader(snapshot, self._deadline)
-        if _identity(self.path) != snapshot.identity:
+        if identity_of(self.path) != snapshot.identity:
             # Replaced between check and opening: the connection may see bytes that were not checked.
             reader.close()
             return self.reader()
@@ -237,16 +237,16 @@ def open_snapshot(path: Path, *, pin: str | None = None, full_digest: bool = Fal
             if _state(path) == before:
                 raise
         else:
-            if _identity(path) == snapshot.identity:
+            if identity_of(path) == snapshot.identity:
                 return snapshot
 
 
-def _state(path: Path) -> tuple[_Identity, list[str]]:
+def _state(path: Path) -> tuple[Identity, list[str]]:
     """Return which file lies there, and the digests beside it."""
-    return _identity(path), read_sidecar(path)
+    return identity_of(path), read_sidecar(path)
 
 
-def _opened(path: Path, state: tuple[_Identity, list[str]], pin: str | None, full_digest: bool) -> Snapshot:
+def _opened(path: Path, state: tuple[Identity, list[str]], pin: str | None, full_digest: bool) -> Snapshot:
     identity, digests = state
     integrity, file_sha256 = _checked(path, identity.size, digests, pin, full_digest)
     overdue = StoreIntegrityError(
@@ -279,7 +279,8 @@ def _check_kinds(path: Path, rows: Iterable[Sequence[Any]], kinds: Sequence[Any]
             )
 
 
-def _identity(path: Path) -> _Identity:
+def identity_of(path: Path) -> Identity:
+    """Say which file lies at a path; StoreIntegrityError where none does."""
     try:
         found = os.stat(path)
     except OSError as error:
@@ -288,7 +289,7 @@ def _identity(path: Path) -> _Identity:
         ) from None
     if not stat.S_ISREG(found.st_mode):
         raise StoreIntegrityError(f"{path}: is no file; name a database that `secondbrain build` made")
-    return _Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return Identity(found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _checked(

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from secondbrain.digests import is_sha256
+from secondbrain.durable import sync_folder, write_synced
 from secondbrain.errors import StoreIntegrityError
 
 _MOST_BYTES = 4096
@@ -45,26 +46,15 @@ def read_sidecar(path: Path) -> list[str]:
 def write_sidecar(path: Path, digests: list[str]) -> None:
     """Replace the sidecar of a file in one step, synced to disk; OSError where that fails."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".sha256", dir=path.parent)
+    os.close(handle)
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.writelines(digest.encode("ascii") + _after_digest(path) for digest in digests)
-            stream.flush()
-            os.fsync(stream.fileno())
+        write_synced(Path(name), b"".join(digest.encode("ascii") + _after_digest(path) for digest in digests))
         os.chmod(name, 0o644)
         os.replace(name, sidecar(path))
     except BaseException:
         os.unlink(name)
         raise
     sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Write a folder's names to disk; OSError where that fails."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _after_digest(path: Path) -> bytes:

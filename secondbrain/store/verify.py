@@ -34,6 +34,7 @@ import apsw
 from secondbrain import wire
 from secondbrain.digests import is_sha256, sha256_file, sha256_text
 from secondbrain.errors import StoreIntegrityError
+from secondbrain.projection.aliases import aliases_sha256
 from secondbrain.resources import statement
 from secondbrain.store import digest, schema
 from secondbrain.store.candidates import frontier_findings
@@ -174,7 +175,7 @@ def terms(audit: Audit) -> Iterator[str]:
 
 
 def aliases(audit: Audit) -> Iterator[str]:
-    if digest.aliases_sha256(audit.query("verify/aliases")) != audit.generation("aliases_sha256"):
+    if aliases_sha256(audit.query("verify/aliases")) != audit.generation("aliases_sha256"):
         yield "the aliases do not have the stated digest"
 
 

@@ -1,1 +1,2 @@
+-- The digest of the chunk index has been taken: its helper goes.
 DROP TABLE temp.chunk_places

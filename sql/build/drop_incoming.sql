@@ -1,1 +1,2 @@
+-- All rows have their ordinals: the waiting room goes.
 DROP TABLE incoming

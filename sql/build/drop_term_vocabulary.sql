@@ -1,1 +1,2 @@
+-- The words have been counted: the helper goes.
 DROP TABLE temp.chunk_vocabulary

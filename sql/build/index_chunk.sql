@@ -1,1 +1,2 @@
+-- Words and places of one chunk; title and text come prepared.
 INSERT INTO chunk_fts (rowid, title, text) VALUES (?, ?, ?)

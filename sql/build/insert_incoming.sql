@@ -1,1 +1,2 @@
+-- One admitted row, in file order.
 INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,1 +1,2 @@
-SELECT DISTINCT kind FROM frontier_candidate WHERE kind IS NOT NULL ORDER BY kind
+-- Which kinds of candidates are there?
+SELECT DISTINCT kind FROM frontier_candidate ORDER BY kind

@@ -1,1 +1,2 @@
-SELECT DISTINCT source_id FROM frontier_candidate WHERE source_id IS NOT NULL ORDER BY source_id
+-- Which sources do candidates come from?
+SELECT DISTINCT source_id FROM frontier_candidate ORDER BY source_id

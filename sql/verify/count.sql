@@ -1,1 +1,2 @@
+-- How many chunks are there?
 SELECT count(*) FROM chunk

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 from secondbrain import wire
+from secondbrain.retrieval.coverage import STRAY_FROM_TERMS
 from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.space.page import meanings, svg, words
 
@@ -120,7 +121,7 @@ def decision(rule: wire.AbstentionRule, counted: int) -> Decision:
         counted=counted,
         coverage_applies=counted < rule["long_query_terms"],
         coverage_met=rule["best_coverage"] >= rule["min_coverage"],
-        held_applies=counted >= 3,
+        held_applies=counted >= STRAY_FROM_TERMS,
         held_met=rule["best_held_terms"] >= rule["min_held_terms"],
     )
 
