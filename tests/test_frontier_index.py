@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from secondbrain import (
     AuthorizedFrontierHydrator,
+    CorpusIntegrityError,
     FrontierIntegrityError,
     HybridSecondBrain,
     HydrationDenied,
@@ -297,3 +298,15 @@ def test_a_refused_set_stops_a_build(tmp_path: Path, make_store: Callable[..., S
     (folder / "candidates.jsonl").write_text(lines, encoding="utf-8")
     with pytest.raises(FrontierIntegrityError):
         make_store(frontier=folder)
+
+
+def test_a_refused_projection_of_the_operator_raises_by_every_face(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text("{}\n", encoding="utf-8")
+    monkeypatch.setenv("SECOND_BRAIN_CORPUS", str(bad))
+    monkeypatch.setenv("SECOND_BRAIN_CACHE_DIR", str(tmp_path / "cache"))
+    for face in (frontier_status, anatomy_feed, lambda: frontier_search("x"), status):
+        with pytest.raises(CorpusIntegrityError, match="SECOND_BRAIN_CORPUS"):
+            face()

@@ -1,12 +1,11 @@
 """``search``, ``explain`` and ``receipt verify``."""
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from secondbrain import wire
+from secondbrain import strict_json, wire
 from secondbrain.cli.output import ABSTAINED, as_json, facts, payload, short, table
 
 _query = click.argument("query", nargs=-1, required=True)
@@ -100,9 +99,10 @@ def receipt_verify(file: Path, as_json: bool) -> int:
 
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:
-        value = json.loads(source)
-    except (ValueError, RecursionError):
-        raise click.UsageError(f"{file} holds no JSON") from None
+        value = strict_json.parse(source.decode("utf-8"))
+    except ValueError as error:
+        reason = str(error) if isinstance(error, strict_json.NotStrict) else "not UTF-8"
+        raise click.UsageError(f"{file} holds no strict JSON: {reason}") from None
     result = verify_receipt(value)
     if as_json:
         payload(result)

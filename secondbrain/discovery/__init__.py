@@ -7,7 +7,7 @@ Never here: another source, host or branch; anything learned, promoted, merged, 
 a pushed branch changed; a payload's text or a found secret in a receipt, error or log.
 
 What is read      contracts (which seven) · github (the only HTTP client) · fetch · payload
-What is refused   screen (secret-like material) · strict_json
+What is refused   screen (secret-like material) · shape
 What is made      extract and extract_* · candidate · identity (ids) · locked_proven · markdown_text ·
                   telling_words
 What is kept      state (the two files) · diff · receipt

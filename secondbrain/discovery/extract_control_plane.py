@@ -14,7 +14,7 @@ from secondbrain.discovery.candidate import candidate, record_content
 from secondbrain.discovery.identity import CONTRACT_TITLE
 from secondbrain.discovery.locked_proven import check_locked_proven
 from secondbrain.discovery.payload import Payload
-from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence
+from secondbrain.discovery.shape import equal, line, mapping, parse, sequence
 from secondbrain.wire import FrontierCandidate
 
 SCHEMA = "szl.forge.production-control-plane/v2"

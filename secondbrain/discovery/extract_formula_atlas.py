@@ -18,7 +18,7 @@ from secondbrain.discovery.candidate import candidate, record_content
 from secondbrain.discovery.identity import ATTRIBUTED_TITLE, EXECUTABLE_TITLE
 from secondbrain.discovery.locked_proven import check_locked_proven
 from secondbrain.discovery.payload import Payload
-from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence
+from secondbrain.discovery.shape import equal, line, mapping, parse, sequence
 from secondbrain.errors import FrontierIntegrityError
 from secondbrain.wire import FrontierCandidate
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from secondbrain.discovery.candidate import candidate, record_content
 from secondbrain.discovery.payload import Payload
-from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence
+from secondbrain.discovery.shape import equal, line, mapping, parse, sequence
 from secondbrain.wire import FrontierCandidate
 
 SCHEMA = "szl.public-estate/v1"

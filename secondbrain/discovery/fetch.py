@@ -19,7 +19,7 @@ from secondbrain.digests import is_git_revision, sha256_bytes
 from secondbrain.discovery.contracts import SourceContract
 from secondbrain.discovery.github import DEFAULT_LIMITS, Answer, GitHub, Limits
 from secondbrain.discovery.payload import Payload
-from secondbrain.discovery.strict_json import equal, mapping, parse, sequence
+from secondbrain.discovery.shape import equal, mapping, parse, sequence
 from secondbrain.errors import FrontierBoundaryError, FrontierIntegrityError, ProviderUnavailable
 from secondbrain.wire import FrontierLineage
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from secondbrain.discovery.strict_json import parse
+from secondbrain.discovery.shape import parse
 from secondbrain.errors import ConfigurationError, FrontierBoundaryError, ProviderUnavailable
 
 API_HOST = "api.github.com"

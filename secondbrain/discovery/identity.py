@@ -17,7 +17,7 @@ from the top as a JSON array and ROW the first cell as a JSON string. Earlier pu
 import hashlib
 from collections.abc import Callable
 
-from secondbrain.discovery.strict_json import mapping, parse, text
+from secondbrain.discovery.shape import mapping, parse, text
 from secondbrain.wire import FrontierCandidate
 
 ATTRIBUTED_TITLE = "Attributed formula · "

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from secondbrain.discovery.strict_json import equal, sequence
+from secondbrain.discovery.shape import equal, sequence
 from secondbrain.errors import FrontierIntegrityError
 from secondbrain.wire import LOCKED_PROVEN
 

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from secondbrain.discovery.strict_json import UNFIT_FOR_A_LINE
+from secondbrain.discovery.shape import UNFIT_FOR_A_LINE
 
 if TYPE_CHECKING:
     from markdown_it.token import Token

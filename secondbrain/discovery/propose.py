@@ -28,8 +28,8 @@ from secondbrain.discovery.receipt import (
     write_receipt,
 )
 from secondbrain.discovery.refresh import Access, refresh_into
+from secondbrain.discovery.shape import mapping, sequence
 from secondbrain.discovery.state import CANDIDATES, STATE
-from secondbrain.discovery.strict_json import mapping, sequence
 from secondbrain.errors import (
     ConfigurationError,
     FrontierBoundaryError,

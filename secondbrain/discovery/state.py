@@ -34,7 +34,7 @@ from secondbrain.discovery.contracts import FIXED, SOURCE_KINDS
 from secondbrain.discovery.extract_formula_atlas import MEMBERSHIP
 from secondbrain.discovery.identity import ids_of
 from secondbrain.discovery.payload import Payload
-from secondbrain.discovery.strict_json import equal, line, mapping, parse, sequence, text
+from secondbrain.discovery.shape import equal, line, mapping, parse, sequence, text
 from secondbrain.durable import sync_folder, write_synced
 from secondbrain.errors import FrontierIntegrityError
 from secondbrain.wire import (

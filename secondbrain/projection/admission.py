@@ -15,13 +15,13 @@ The rules, in the order in which a line meets them:
 """
 
 import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, NoReturn
 
+from secondbrain import strict_json
 from secondbrain.digests import canonical_json, is_sha256, is_unicode, sha256_bytes
 from secondbrain.errors import CorpusIntegrityError
 from secondbrain.settings import MAX_BYTES, MAX_ROWS
@@ -162,15 +162,9 @@ class Admission:
 
     def _object(self, number: int, source: str) -> dict[str, Any]:
         try:
-            value = _DECODER.decode(source)
-        except _Refused as refusal:
-            self._refuse(number, str(refusal))
-        except json.JSONDecodeError as error:
-            self._refuse(number, f"not one JSON object: {error.msg} at column {error.colno}")
-        except RecursionError:
-            self._refuse(number, "not one JSON object: nested too deep")
-        except ValueError:  # an integer beyond Python's limit of digits
-            self._refuse(number, "a number is too long")
+            value = strict_json.parse(source)
+        except strict_json.NotStrict as reason:
+            self._refuse(number, str(reason))
         if not isinstance(value, dict):
             self._refuse(number, "a row is a JSON object")
         return value
@@ -179,7 +173,9 @@ class Admission:
         if missing := sorted(REQUIRED - fields.keys()):
             self._refuse(number, f"missing {', '.join(missing)}")
         if unknown := sorted(fields.keys() - REQUIRED - OPTIONAL):
-            self._refuse(number, f"unknown key {', '.join(map(_shown, unknown[:3]))}: no digest binds it")
+            self._refuse(
+                number, f"unknown key {', '.join(map(strict_json.shown, unknown[:3]))}: no digest binds it"
+            )
 
     def _check_text(self, number: int, name: str, value: object) -> None:
         if (fault := text_fault(name, value)) is not None:
@@ -225,30 +221,3 @@ def text_fault(name: str, value: object) -> str | None:
 def projection_line(row: Row) -> str:
     """Return a row as its canonical JSON line, newline included."""
     return canonical_json(row.payload()) + "\n"
-
-
-class _Refused(ValueError):
-    pass
-
-
-def _object_with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise _Refused(f"key {_shown(name)} stands twice")
-            seen.add(name)
-    return fields
-
-
-def _shown(name: str) -> str:
-    # A key may be as long as its line; a message stays one that a person reads.
-    return repr(name if len(name) <= 60 else name[:60] + "…")
-
-
-def _no_such_number(name: str) -> NoReturn:
-    raise _Refused(f"{name} is no JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object_with_keys_once, parse_constant=_no_such_number)

@@ -40,9 +40,13 @@ class Filters(NamedTuple):
 
 
 def frontier_status(*, store: Store | None = None) -> wire.FrontierStatus:
-    """Return the stored frontier state with ``ready``; UNAVAILABLE where it fails its check."""
+    """Return the stored frontier state with ``ready``; UNAVAILABLE where it fails its check.
+
+    An operator's projection that is refused raises, here as everywhere: nothing answers in its place.
+    """
+    store = store or default_store()
     try:
-        state = verified_frontier((store or default_store()).reader())
+        state = verified_frontier(store.reader())
     except IntegrityError as error:
         unavailable: wire.FrontierStatus = {
             "schema": "szl.second-brain.frontier-state/v1",
@@ -86,8 +90,9 @@ def frontier_search(
         **wire.no_authority(),
         **wire.boundary(),
     }
+    store = store or default_store()
     try:
-        reader = (store or default_store()).reader()
+        reader = store.reader()
         payload["generation_sha256"] = reader.snapshot.generation_sha256
         payload["candidate_set_sha256"] = verified_frontier(reader)["candidate_set_sha256"]
         filters = Filters(kind, source_id, quant_domain)
@@ -127,8 +132,9 @@ def anatomy_feed(k: int = 24, *, store: Store | None = None) -> wire.AnatomyFeed
         **wire.no_authority(),
         **wire.boundary(),
     }
+    store = store or default_store()
     try:
-        reader = (store or default_store()).reader()
+        reader = store.reader()
         state = verified_frontier(reader)
         handles = [handle.copy() for handle in islice(frontier_handles(reader).values(), k)]
     except IntegrityError as error:

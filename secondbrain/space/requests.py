@@ -9,14 +9,14 @@ The rules:
 """
 
 import asyncio
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 
+from secondbrain import strict_json
 from secondbrain.digests import canonical_json, is_unicode
 from secondbrain.space.parameters import Parameter, Unfit
 from secondbrain.space.problems import BODY_TOO_LARGE, BODY_TOO_SLOW, NOT_JSON, UNFIT, Problem
@@ -58,14 +58,12 @@ async def json_object(request: Request) -> dict[str, Any]:
     _check_media_type(request)
     body = await _read(request)
     try:
-        value = json.loads(
-            body.decode("utf-8"), object_pairs_hook=_without_duplicates, parse_constant=_no_number
-        )
-        canonical_json(value)  # refuses 1e999, which json.loads lets in
-    except Unfit as refusal:
-        raise Problem(UNFIT, str(refusal), field=refusal.field, place="body") from None
-    except (ValueError, RecursionError):
-        raise Problem(UNFIT, "the body is not strict JSON in UTF-8", field="body", place="body") from None
+        value = strict_json.parse(body.decode("utf-8"))
+    except strict_json.NotStrict as reason:
+        field = _nameable(reason.key) if reason.key is not None else "body"
+        raise Problem(UNFIT, f"the body is not strict JSON: {reason}", field=field, place="body") from None
+    except UnicodeDecodeError:
+        raise Problem(UNFIT, "the body is not UTF-8", field="body", place="body") from None
     if not isinstance(value, dict):
         raise Problem(UNFIT, "the body is not a JSON object", field="body", place="body")
     return value
@@ -153,16 +151,3 @@ async def _read(request: Request) -> bytes:
     except ClientDisconnect:
         raise Problem(UNFIT, "the body ended early", field="body", place="body") from None
     return bytes(body)
-
-
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for key, item in pairs:
-        if key in value:
-            raise Unfit(_nameable(key), "stands twice")
-        value[key] = item
-    return value
-
-
-def _no_number(_: str) -> NoReturn:
-    raise ValueError

@@ -1,12 +1,13 @@
-"""JSON without surprises: UTF-8, no key twice, no NaN, and every value of the type that was asked for.
+"""The shape of strict JSON: every value of the type and length that was asked for.
 
 Messages name the place, never the value: a payload's text stays out of errors.
 """
 
-import json
 import re
-from typing import Any, NoReturn
+from typing import Any
 
+from secondbrain import strict_json
+from secondbrain.digests import canonical_json
 from secondbrain.errors import FrontierIntegrityError
 
 UNFIT_FOR_A_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -15,23 +16,13 @@ UNFIT_FOR_A_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u206
 
 def parse(data: bytes | str, where: str) -> Any:
     """Return the value of a JSON document; FrontierIntegrityError naming ``where`` if it is not strict."""
-
-    def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        value = dict(pairs)
-        if len(value) != len(pairs):
-            raise FrontierIntegrityError(f"{where}: an object has a key twice")
-        return value
-
-    def refuse_constant(_: str) -> NoReturn:
-        raise FrontierIntegrityError(f"{where}: NaN and infinities are not JSON")
-
     try:
-        text = data.decode("utf-8") if isinstance(data, bytes) else data
-        value = json.loads(text, object_pairs_hook=without_duplicates, parse_constant=refuse_constant)
+        value = strict_json.parse(data.decode("utf-8") if isinstance(data, bytes) else data)
         # A lone surrogate can hide behind an escape; it could never be digested or written.
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except (ValueError, RecursionError) as error:
-        raise FrontierIntegrityError(f"{where}: not UTF-8 JSON ({type(error).__name__})") from None
+        canonical_json(value).encode("utf-8")
+    except ValueError as error:
+        reason = str(error) if isinstance(error, strict_json.NotStrict) else type(error).__name__
+        raise FrontierIntegrityError(f"{where}: not UTF-8 JSON ({reason})") from None
     return value
 
 
