@@ -48,7 +48,10 @@ def main(checkout: Path, manifest_file: Path) -> None:
         assert f"secondbrain/{part}" in files, part
     for folder in ("migrations", "frontier"):
         assert any(file.startswith(f"secondbrain/{folder}/") for file in files), folder
-    say("the wheel holds the database, sql/, migrations/, frontier/, and nothing else at its top")
+    for name in secondbrain.wire.PAYLOADS:
+        schema = Path(secondbrain.__file__).parent / "data" / "schemas" / f"{name.replace('/', '.')}.json"
+        assert json.loads(schema.read_text(encoding="utf-8"))["$id"] == f"urn:{name}"
+    say("the wheel holds the database, sql/, migrations/, frontier/, schemas, and nothing else at its top")
 
     status = secondbrain.status()
     assert status["ready"]

@@ -1,4 +1,4 @@
-"""The wheel's build hook: compiles corpus/ and frontier/ into the packaged database.
+"""The wheel's build hook: compiles corpus/ and frontier/ into the packaged database, wire types into schemas.
 
 It runs the package's own builder from the source tree, and stops where the projection is not the one
 that ``corpus/manifest.json`` states.
@@ -14,7 +14,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class DatabaseBuildHook(BuildHookInterface[Any]):
-    """Puts ``secondbrain/data/second-brain.db`` and its digest into wheels and editable installs."""
+    """Puts ``secondbrain/data/`` into wheels and editable installs: database, digest, JSON Schemas."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the database before files are collected; RuntimeError where the manifest disagrees."""
@@ -23,7 +23,9 @@ class DatabaseBuildHook(BuildHookInterface[Any]):
         try:
             from secondbrain.projection.admission import projection_line
             from secondbrain.projection.documents import harvest
+            from secondbrain.schemas import write_schemas
             from secondbrain.store.build import build
+            from secondbrain.store.sidecar import sidecar
         finally:
             sys.path.remove(str(root))
         manifest = json.loads((root / "corpus" / "manifest.json").read_text(encoding="utf-8"))
@@ -41,7 +43,5 @@ class DatabaseBuildHook(BuildHookInterface[Any]):
                 f"corpus/ gives generation {built.generation_sha256}, corpus/manifest.json states "
                 f"{manifest['generation_sha256']}: review the change, then run scripts/manifest"
             )
-        build_data["artifacts"] += [
-            "secondbrain/data/second-brain.db",
-            "secondbrain/data/second-brain.db.sha256",
-        ]
+        files = [database, sidecar(database), *write_schemas(database.parent / "schemas")]
+        build_data["artifacts"] += [file.relative_to(root).as_posix() for file in files]

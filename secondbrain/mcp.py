@@ -36,8 +36,8 @@ from secondbrain.retrieval.frontier import MAX_K as MAX_FRONTIER_K
 from secondbrain.retrieval.frontier import frontier_search as frontier_found
 from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.retrieval.query import MAX_CHARACTERS
-from secondbrain.retrieval.receipts import verify_receipt as receipt_verified
 from secondbrain.retrieval.status import status as status_of
+from secondbrain.retrieval.verification import verify_receipt as receipt_verified
 from secondbrain.settings import PREFIX
 
 try:

@@ -1,6 +1,12 @@
-"""JSON Schemas of the wire types, and strict checks against them. pydantic is loaded here alone."""
+"""JSON Schemas of the wire types, and strict checks against them.
 
+pydantic is loaded here and by the HTTP face's OpenAPI document, never on the way of a search. The wheel
+carries the schemas as files, ``secondbrain/data/schemas/NAME.json``.
+"""
+
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,6 +28,20 @@ def json_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of a payload by its schema name."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:{name}"}
     return head | adapter(name).json_schema()
+
+
+def write_schemas(folder: Path) -> list[Path]:
+    """Write the JSON Schema of every payload into a folder; return the files, in the order of their names.
+
+    ``szl.second-brain.status/v1`` is ``szl.second-brain.status.v1.json``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for name in sorted(wire.PAYLOADS):
+        file = folder / f"{name.replace('/', '.')}.json"
+        file.write_text(json.dumps(json_schema(name), indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        files.append(file)
+    return files
 
 
 def openapi_schemas() -> dict[str, Any]:

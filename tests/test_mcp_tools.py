@@ -26,7 +26,7 @@ from secondbrain import (
 )
 from secondbrain.digests import canonical_json
 from secondbrain.mcp import create_server
-from secondbrain.retrieval.receipts import verify_receipt
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.store.build import build
 
 OUTPUTS = {

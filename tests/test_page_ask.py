@@ -12,7 +12,7 @@ from page_client import client
 from simulated_providers import FixedDense, FixedReranker, hit
 
 from secondbrain import HybridSecondBrain, ProviderUnavailable, Store, errors
-from secondbrain.retrieval.receipts import verify_receipt
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.space.page import ask, meanings
 from secondbrain.space.page.faults import fault
 

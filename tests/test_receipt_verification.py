@@ -11,7 +11,7 @@ from simulated_providers import FixedDense, FixedReranker, hit
 
 from secondbrain import HybridSecondBrain, RetrievalBoundaryError, SecondBrainError, Store
 from secondbrain.digests import canonical_sha256
-from secondbrain.retrieval.receipts import verify_receipt
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.store.build import build
 
 

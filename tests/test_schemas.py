@@ -1,6 +1,7 @@
 """Every payload's schema is generated from its type, and payloads are checked against it strictly."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from secondbrain import wire
 from secondbrain.digests import canonical_json
 from secondbrain.errors import RetrievalBoundaryError
 from secondbrain.retrieval.hybrid import HybridSecondBrain
-from secondbrain.schemas import REFERENCES, checked, json_schema, openapi_schemas
+from secondbrain.schemas import REFERENCES, checked, json_schema, openapi_schemas, write_schemas
 from secondbrain.store.opened import Store
 
 
@@ -84,3 +85,11 @@ def test_a_missing_field_is_named(store: Store) -> None:
 def test_what_is_no_payload_at_all_is_refused(value: object) -> None:
     with pytest.raises(RetrievalBoundaryError, match=r"^the payload: "):
         checked(wire.CONTEXT, value)
+
+
+def test_the_schemas_are_written_as_files_under_their_names(tmp_path: Path) -> None:
+    files = write_schemas(tmp_path / "schemas")
+    assert [file.name for file in files] == sorted(f"{name.replace('/', '.')}.json" for name in wire.PAYLOADS)
+    for file in files:
+        schema = json.loads(file.read_text(encoding="utf-8"))
+        assert schema == json_schema(schema["$id"].removeprefix("urn:"))

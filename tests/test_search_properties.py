@@ -23,7 +23,7 @@ from secondbrain import (
 )
 from secondbrain.digests import canonical_json, canonical_sha256
 from secondbrain.retrieval.fusion import fuse
-from secondbrain.retrieval.receipts import verify_receipt
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.store.build import build
 
 WORDS = [

@@ -10,7 +10,7 @@ from space_service import Service, build_store, problem_of, serving
 import secondbrain
 from secondbrain import HybridSecondBrain
 from secondbrain.digests import canonical_json
-from secondbrain.retrieval.receipts import verify_receipt
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.space.operations import OPERATIONS
 from secondbrain.store.opened import Store
 

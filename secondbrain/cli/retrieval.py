@@ -95,7 +95,7 @@ def receipt() -> None:
 @as_json
 def receipt_verify(file: Path, as_json: bool) -> int:
     """Verify a context payload in FILE against the open generation; exit 1 where it is STALE or TAMPERED."""
-    from secondbrain.retrieval.receipts import verify_receipt
+    from secondbrain.retrieval.verification import verify_receipt
 
     source = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     try:

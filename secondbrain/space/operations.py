@@ -14,9 +14,9 @@ from secondbrain.retrieval.frontier import MAX_K as MAX_FRONTIER_K
 from secondbrain.retrieval.frontier import anatomy_feed, frontier_candidate, frontier_search, frontier_status
 from secondbrain.retrieval.hybrid import HybridSecondBrain, navigator_context
 from secondbrain.retrieval.query import MAX_CHARACTERS
-from secondbrain.retrieval.receipts import verify_receipt
 from secondbrain.retrieval.retrieve import retrieve
 from secondbrain.retrieval.status import index, retrieval_capabilities, status
+from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.settings import Settings
 from secondbrain.space import payloads
 from secondbrain.space.parameters import Names, Parameter, Text, Whole

@@ -1,6 +1,6 @@
 """The payloads that only the HTTP face has: life, readiness, version, routes, sources of the frontier.
 
-All others are the library's own (``wire.py``).
+All others are the library's own (``secondbrain.wire``).
 """
 
 from collections.abc import Iterable
