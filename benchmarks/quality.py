@@ -101,8 +101,8 @@ def main(collections: Path, names: list[str]) -> None:
         figures = " | ".join(f"{result.means['nDCG@10']:.4f}" for result in results.values())
         own = results["Second Brain"].means
         print(
-            f"| {name} | {len(rows)} | {len(queries)} | {figures} | {own['R@100']:.3f} | {own['RR@10']:.3f} "
-            f"| {_abstained(rows, queries):.1%} |",
+            f"| {name} | {len(rows)} | {len(queries)} | {figures} | {own['recall@100']:.3f} "
+            f"| {own['MRR@10']:.3f} | {_abstained(rows, queries):.1%} |",
             flush=True,
         )
 

@@ -93,7 +93,7 @@ def prove_frontier(second_brain) -> None:
     assert counts["quant-domain"] == 9
     assert counts["formula-authority"] == 1
     assert state["source_count"] == len(state["sources"]) == 7
-    assert all(counts[kind] > 0 for kind in ("truth-card", "estate-surface", "controller-contract")), counts
+    assert (counts["truth-card"], counts["estate-surface"], counts["controller-contract"]) == (4, 7, 5)
     assert second_brain.status()["candidate_set_sha256"] == state["candidate_set_sha256"]
     review = second_brain.frontier_search("formula quant anatomy ouroboros", k=12)
     content = second_brain.AuthorizedFrontierHydrator(lambda *a: True).hydrate(

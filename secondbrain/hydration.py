@@ -29,6 +29,7 @@ from secondbrain import wire
 from secondbrain.digests import canonical_sha256, is_pinned_revision, is_sha256, is_unicode, sha256_text
 from secondbrain.errors import ConfigurationError, HydrationDenied
 from secondbrain.retrieval.frontier import frontier_handles, verified_frontier
+from secondbrain.retrieval.providers import plain
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
 
@@ -166,7 +167,9 @@ class AuthorizedHydrator(_Hydrator):
         stored = [rows[node_id] for node_id in ids]
         for handle, one in zip(handles, stored, strict=True):
             bound = {"source": one.source, "sha256": one.sha256}
-            if any((name in handle or self._strict) and handle.get(name) != bound[name] for name in bound):
+            if any(
+                (name in handle or self._strict) and plain(handle.get(name)) != bound[name] for name in bound
+            ):
                 _deny()
         return stored
 
@@ -265,10 +268,8 @@ def _request(
         raise HydrationDenied("hydration denied: generation_sha256 is not 64 hexadecimal digits")
     if not isinstance(handles, Sequence) or isinstance(handles, (str, bytes)):
         raise HydrationDenied("hydration denied: handles is no sequence")
-    if not 1 <= len(handles) <= MAX_HANDLES:
-        raise HydrationDenied(
-            f"hydration denied: {len(handles)} handles; 1 to {MAX_HANDLES} are taken at once"
-        )
+    if not 1 <= (count := _stated_length(handles)) <= MAX_HANDLES:
+        raise HydrationDenied(f"hydration denied: {count} handles; 1 to {MAX_HANDLES} are taken at once")
     copies = _copies(handles)
     ids = [handle.get("nodeId") for handle in copies]
     if (
@@ -277,6 +278,13 @@ def _request(
     ):
         _deny()
     return _Request(copies, principal_id, tenant_id, policy_revision, generation_sha256)  # type: ignore[arg-type]
+
+
+def _stated_length(handles: Sequence[object]) -> int:
+    try:
+        return len(handles)
+    except Exception:
+        return 1  # what it holds is counted anew below
 
 
 def _copies(handles: Sequence[object]) -> list[dict[str, Any]]:

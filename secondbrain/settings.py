@@ -70,6 +70,11 @@ class Settings:
             # Empty means unset, as container files write it, except where empty says something.
             if text is not None and (text or setting.metadata["may_be_empty"]):
                 values[setting.name] = _parsed(name, text, type(setting.default))
+        known = {PREFIX + setting.name.upper() for setting in setting_fields()}
+        for name in environ:
+            # A misspelt pin would be a pin that nobody holds anything against.
+            if name.startswith(PREFIX) and name not in known:
+                raise ConfigurationError(f"{name} is no setting of this program; the README lists them")
         if "corpus" not in values and environ.get(LEGACY_CORPUS):
             values["corpus"] = environ[LEGACY_CORPUS]
             values["corpus_variable"] = LEGACY_CORPUS

@@ -26,16 +26,18 @@ def parse(source: str) -> Any:
     Raises NotStrict. Lone surrogates behind escapes pass: whoever digests or writes the value asks
     ``digests.is_unicode``.
     """
+    reason: NotStrict
     try:
         return _DECODER.decode(source)
     except json.JSONDecodeError as error:
-        raise NotStrict(f"not one JSON value: {error.msg} at column {error.colno}") from None
+        reason = NotStrict(f"not one JSON value: {error.msg} at column {error.colno}")
     except RecursionError:
-        raise NotStrict("nested too deep") from None
-    except NotStrict:
-        raise
+        reason = NotStrict("nested too deep")
+    except NotStrict as error:
+        reason = NotStrict(str(error), error.key)
     except ValueError:  # an integer beyond Python's limit of digits
-        raise NotStrict("a number is too long") from None
+        reason = NotStrict("a number is too long")
+    raise reason  # outside the handler: Python's own error holds the whole text
 
 
 def shown(name: str) -> str:

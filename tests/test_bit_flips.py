@@ -110,7 +110,11 @@ def test_a_file_cut_off_is_refused(whole: Path, tmp_path: Path, keep: int) -> No
     path.write_bytes(whole.read_bytes()[:keep])
     with pytest.raises(StoreIntegrityError):
         open_snapshot(path)
-    assert verify_file(path).findings
+    if keep < 100:  # no header of SQLite is left: there is nothing to audit
+        with pytest.raises(StoreIntegrityError, match="no SQLite database"):
+            verify_file(path)
+    else:
+        assert verify_file(path).findings
 
 
 def test_pages_in_another_order_are_refused(whole: Path, tmp_path: Path) -> None:

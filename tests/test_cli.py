@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -334,3 +335,55 @@ def test_mcp_has_no_json_and_help_works(run: Run) -> None:
     assert run("mcp", "--json")[0] == 2
     assert run("--help")[0] == 0
     assert run("--version")[0] == 0
+
+
+def test_an_output_is_never_the_input_nor_a_file_of_another_kind(
+    run: Run, store: Store, tmp_path: Path
+) -> None:
+    before = store.path.read_bytes()
+    code, _, err = run("corpus", "export", "-o", str(store.path))
+    assert code == 2
+    assert "is what is read" in err
+    projection = write_projection(tmp_path / "own.jsonl", ROWS)
+    content = projection.read_bytes()
+    assert run("build", "--corpus", str(projection), "-o", str(projection))[0] == 2
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    document = notes / "a.md"
+    document.write_text("# A\n\nText.\n", encoding="utf-8")
+    code, _, err = run("corpus", "make", str(notes), "-o", str(document))
+    assert code == 2
+    assert "is no projection" in err
+    assert run("build", "--corpus", str(projection), "-o", str(document))[0] == 2
+    code, _, err = run("corpus", "make", str(notes), "-o", str(tmp_path / "nowhere" / "p.jsonl"))
+    assert code == 2
+    assert "there is no such folder" in err
+    assert store.path.read_bytes() == before
+    assert projection.read_bytes() == content
+    assert document.read_text(encoding="utf-8") == "# A\n\nText.\n"
+
+
+def test_a_terminal_that_lacks_a_letter_shows_its_number_and_json_stays_utf8(store: Store) -> None:
+    command = [sys.executable, "-m", "secondbrain.cli", "search", "Λ uniqueness"]
+    environment = {**os.environ, "SECOND_BRAIN_CORPUS": str(store.path), "PYTHONIOENCODING": "ascii"}
+    shown = subprocess.run(command, capture_output=True, env=environment, check=True)
+    assert b"\\u039b" in shown.stdout
+    payload = subprocess.run([*command, "--json"], capture_output=True, env=environment, check=True)
+    assert json.loads(payload.stdout.decode("utf-8"))["ready"] is True
+
+
+def test_a_port_that_is_taken_is_one_sentence(store: Store) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "secondbrain.cli", "serve", "--port", port]
+        environment = {**os.environ, "SECOND_BRAIN_CORPUS": str(store.path)}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"secondbrain: 127.0.0.1:{port}: Address already in use")
+
+
+def test_a_misspelt_setting_is_refused_by_name(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECOND_BRAIN_CORPUS_SHA265", "0" * 64)
+    code, _, err = run("status")
+    assert code == 2
+    assert "SECOND_BRAIN_CORPUS_SHA265 is no setting" in err

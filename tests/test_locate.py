@@ -145,7 +145,14 @@ def test_bounds_of_the_operators_projection_are_settings(operator: Variables, pr
     operator(SECOND_BRAIN_CORPUS=projection, SECOND_BRAIN_MAX_ROWS=3)
     refused(CorpusIntegrityError, "^SECOND_BRAIN_CORPUS=.*line 4: the file has more than 3 rows")
     operator(SECOND_BRAIN_MAX_ROWS=30, SECOND_BRAIN_MAX_BYTES=200)
-    refused(CorpusIntegrityError, "^SECOND_BRAIN_CORPUS=.*larger than 200 bytes")
+    refused(CorpusIntegrityError, "^SECOND_BRAIN_CORPUS=.*SECOND_BRAIN_MAX_BYTES admits 200")
+
+
+def test_bounds_hold_for_a_projection_that_was_built_before(operator: Variables, projection: Path) -> None:
+    operator(SECOND_BRAIN_CORPUS=projection)
+    default_store().snapshot()
+    operator(SECOND_BRAIN_MAX_ROWS=3)
+    refused(CorpusIntegrityError, "^SECOND_BRAIN_CORPUS=.*SECOND_BRAIN_MAX_ROWS admits 3")
 
 
 def test_nothing_falls_back_to_the_packaged_projection(

@@ -4,7 +4,10 @@ Each misbehaviour names the check that stops it. The second test takes that chec
 the same misbehaviour is then no longer refused, so the first test is red without its check.
 """
 
+import time
+from collections.abc import Mapping
 from contextlib import nullcontext
+from itertools import count
 from types import MappingProxyType
 
 import pytest
@@ -14,8 +17,10 @@ from secondbrain import (
     DenseHit,
     HybridSecondBrain,
     ProviderBoundaryError,
+    ProviderUnavailable,
     RerankerBinding,
     RetrievalBoundaryError,
+    Store,
     StoreIntegrityError,
 )
 from secondbrain.retrieval import providers
@@ -123,13 +128,13 @@ DENSE = {
     "a digest that is no text": (lambda s: FixedDense(s, [DenseHit("note:1", b"", 1.0)]), "all_hits"),
     "an error of its own": (
         lambda s: FixedDense(s, before=raising(ConnectionError("secret host"))),
-        "provider_faults",
+        "asked",
     ),
     "an error like the store's": (
         lambda s: FixedDense(s, before=raising(StoreIntegrityError("x"))),
-        "provider_faults",
+        "asked",
     ),
-    "a recursion without end": (lambda s: FixedDense(s, before=raising(RecursionError())), "provider_faults"),
+    "a recursion without end": (lambda s: FixedDense(s, before=raising(RecursionError())), "asked"),
 }
 
 
@@ -170,7 +175,7 @@ RERANKER = {
     "a score beyond every float": (rescoring({"note:1": 10**400}), "finite_new_scores"),
     "a list of pairs": (rescoring(whole_answer=[("note:1", 1.0), ("doc:a:0001", 0.5)]), "is_a_mapping"),
     "nothing": (rescoring(whole_answer=0), "is_a_mapping"),
-    "an error of its own": (rescoring(before=raising(TimeoutError("host"))), "provider_faults"),
+    "an error of its own": (rescoring(before=raising(TimeoutError("host"))), "asked"),
 }
 
 
@@ -189,7 +194,10 @@ def take_out(monkeypatch, name):
         if isinstance(checks, tuple) and check in checks:
             monkeypatch.setattr(providers, held, tuple(one for one in checks if one is not check))
             return
-    instead = (lambda who: nullcontext()) if name == "provider_faults" else (lambda *given: None)
+    instead = {
+        "provider_faults": lambda who: nullcontext(),
+        "asked": lambda who, question: question(),
+    }.get(name, lambda *given: None)
     monkeypatch.setattr(providers, name, instead)
 
 
@@ -354,3 +362,83 @@ def test_a_coordinator_that_cannot_be_followed_is_refused(store, wrong):
 
     with pytest.raises(ConfigurationError):
         HybridSecondBrain(store, **wrong)
+
+
+class _Two(str):
+    """A text that is unequal to nothing."""
+
+    __hash__ = str.__hash__
+
+    def __ne__(self, other):
+        return False
+
+
+class _Number(float):
+    """A number that is another one when it is asked for."""
+
+    def __float__(self):
+        return NAN
+
+
+def test_what_is_checked_is_what_is_used(store):
+    """A subclass of a text or number says one thing to a check and another to whoever uses it."""
+    right = hit(store, "note:1", 0.5)
+    lying = FixedDense(store, [DenseHit("note:1", _Two("0" * 64), 0.5)])
+    with pytest.raises(ProviderBoundaryError, match="wrong digest"):
+        HybridSecondBrain(store, dense_provider=lying).context(QUERY)
+    shifting = FixedDense(store, [DenseHit("note:1", right.sha256, _Number(0.5))])
+    receipt = HybridSecondBrain(store, dense_provider=shifting).context(QUERY)["ranking_receipt"]
+    assert 0.5 in [node["dense_score"] for node in receipt["selected"]]
+
+
+def test_a_binding_that_is_changed_in_place_blocks(store):
+    class Shifting(FixedDense):
+        def search(self, query, limit):
+            object.__setattr__(self.binding, "model", "another")
+            return super().search(query, limit)
+
+    with pytest.raises(ProviderBoundaryError, match="changed its binding"):
+        HybridSecondBrain(store, dense_provider=Shifting(store, [])).context(QUERY)
+
+
+def test_a_mapping_without_an_end_blocks(store):
+    class Endless(Mapping):
+        def __getitem__(self, key):
+            return 1.0
+
+        def __iter__(self):
+            return map(str, count())
+
+        def __len__(self):
+            return 1
+
+    class Reranker(FixedReranker):
+        def score(self, query, handles):
+            return Endless()
+
+    with pytest.raises(ProviderBoundaryError, match="exactly the candidates"):
+        HybridSecondBrain(store, reranker=Reranker({})).context(QUERY)
+
+
+def test_a_providers_own_words_never_leave(store):
+    class Talking(FixedDense):
+        def search(self, query, limit):
+            raise ProviderUnavailable(f"no answer to {query}")
+
+    brain = HybridSecondBrain(store, dense_provider=Talking(store, []), allow_sparse_fallback=False)
+    with pytest.raises(ProviderUnavailable) as caught:
+        brain.context(QUERY)
+    assert QUERY not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+def test_a_slow_provider_does_not_use_up_the_stores_time(store):
+    hurried = Store(store.path, deadline=0.05)
+
+    class Slow(FixedDense):
+        def search(self, query, limit):
+            time.sleep(0.1)
+            return super().search(query, limit)
+
+    brain = HybridSecondBrain(hurried, dense_provider=Slow(hurried, [hit(hurried, "note:1", 0.5)]))
+    assert brain.context(QUERY)["ready"]

@@ -11,6 +11,7 @@ from simulated_providers import FixedDense, FixedReranker, hit
 
 from secondbrain import HybridSecondBrain, RetrievalBoundaryError, SecondBrainError, Store
 from secondbrain.digests import canonical_sha256
+from secondbrain.retrieval.receipt import context_sha256
 from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.store.build import build
 
@@ -38,6 +39,7 @@ def findings(payload, store):
 def resealed(context):
     context["evidence_set_sha256"] = canonical_sha256(context["evidence"])
     context["handles_sha256"] = canonical_sha256(context["handles"])
+    context["context_sha256"] = context_sha256(context)
     return context
 
 
@@ -47,7 +49,7 @@ def test_a_context_that_came_back_as_it_left_is_verified(store, context):
         assert findings(HybridSecondBrain(store).context(query), store) == ("VERIFIED", [])
 
 
-@pytest.mark.parametrize("digest", ["evidence_set_sha256", "handles_sha256"])
+@pytest.mark.parametrize("digest", ["evidence_set_sha256", "handles_sha256", "context_sha256"])
 def test_a_digest_of_something_else_is_tampered(store, context, digest):
     context[digest] = "0" * 64
     assert findings(context, store) == ("TAMPERED", [digest])
@@ -87,6 +89,29 @@ def test_handles_in_another_order_are_tampered(store, context):
     context["handles"].reverse()
     context["evidence"].reverse()
     assert findings(resealed(context), store) == ("TAMPERED", ["selected"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda context: context["ranking_receipt"]["selected"][0].update(sparse_score=-99.0),
+        lambda context: context["ranking_receipt"]["selected"][0].update(rank=9, coverage=0.0),
+        lambda context: context["ranking_receipt"].update(mode="BM25_ONLY"),
+        lambda context: context["ranking_receipt"]["abstention"].update(min_coverage=0.9),
+        lambda context: context["ranking_receipt"].update(per_source_limit=1),
+        lambda context: context.update(query_sha256="0" * 64),
+        lambda context: context.update(honesty="Everything here is proven."),
+        lambda context: context.update(corpus_n=999_999),
+    ],
+)
+def test_whatever_else_is_changed_breaks_the_digest_of_the_context(store, context, change):
+    change(context)
+    assert findings(context, store) == ("TAMPERED", ["context_sha256"])
+
+
+def test_a_wrong_count_of_chunks_is_tampered_with_its_digest_too(store, context):
+    context["corpus_n"] = 999_999
+    assert findings(resealed(context), store) == ("TAMPERED", ["corpus_n"])
 
 
 def test_an_abstention_made_into_an_answer_is_tampered(store):

@@ -4,14 +4,15 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from space_service import QUIET, Service, problem_of, serving
 
-from secondbrain import ConfigurationError
+from secondbrain import ConfigurationError, HybridSecondBrain
 from secondbrain.settings import Settings
-from secondbrain.space import connections
+from secondbrain.space import connections, limits
 from secondbrain.space.app import create_app
 from secondbrain.space.limits import MAX_HEAD_BYTES, client_of, parse_rate
 from secondbrain.store.opened import Store
@@ -154,3 +155,55 @@ def test_a_head_that_does_not_come_is_not_waited_for(store: Store, monkeypatch: 
             assert time.perf_counter() - began < 1.5
         # A connection that asks in time is kept.
         assert service.get("/healthz").status_code == 200
+
+
+@pytest.mark.parametrize("size", [33_000, 60_000])
+def test_a_head_that_is_too_large_and_comes_at_once_is_a_431(store: Store, size: int) -> None:
+    with serving(store) as service:
+        answer = service.raw(b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: " + b"a" * size + b"\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 431")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"POST /nope HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\n\r\n",
+    ],
+)
+def test_what_comes_after_an_answer_and_is_no_request_keeps_no_connection(
+    store: Store, monkeypatch: pytest.MonkeyPatch, first: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
+    with serving(store) as service:
+        address = urlsplit(str(service.client.base_url))
+        with socket.create_connection((address.hostname, address.port), timeout=5) as connection:
+            connection.sendall(first)
+            assert connection.recv(65536).startswith(b"HTTP/1.1 ")
+            connection.sendall(b"\r")
+            began = time.monotonic()
+            while connection.recv(65536):
+                pass
+        assert time.monotonic() - began < 3
+
+
+def test_a_client_that_does_not_read_its_answers_loses_its_place(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "SEND_SECONDS", 0.3)
+    with serving(store, replace(QUIET, max_concurrency=1)) as service:
+        address = urlsplit(str(service.client.base_url))
+        with socket.socket() as deaf:
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            deaf.connect((address.hostname, address.port))
+            deaf.sendall(b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n" * 400)
+            until = time.monotonic() + 10
+            while service.get("/api/v1/index").status_code != 200 and time.monotonic() < until:
+                time.sleep(0.05)
+            assert service.get("/api/v1/index").status_code == 200
+
+
+@pytest.mark.parametrize("origin", ["example.org", "https://a/b", "https://*.a"])
+def test_an_origin_that_no_browser_sends_stops_the_service(store: Store, origin: str) -> None:
+    with pytest.raises(ConfigurationError, match="CORS_ORIGINS"):
+        create_app(replace(QUIET, cors_origins=origin), brain=HybridSecondBrain(store), pages=())

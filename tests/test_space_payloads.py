@@ -10,6 +10,7 @@ from space_service import Service, build_store, problem_of, serving
 import secondbrain
 from secondbrain import HybridSecondBrain
 from secondbrain.digests import canonical_json
+from secondbrain.retrieval.receipt import context_sha256
 from secondbrain.retrieval.verification import verify_receipt
 from secondbrain.space.operations import OPERATIONS
 from secondbrain.store.opened import Store
@@ -153,6 +154,7 @@ def test_a_context_is_verified_stale_or_tampered(service: Service) -> None:
         == "TAMPERED"
     )
     context["generation_sha256"] = context["ranking_receipt"]["generation_sha256"] = "0" * 64
+    context["context_sha256"] = context_sha256(context)
     assert service.post("/api/v1/receipts/verify", context).json()["state"] == "STALE"
 
 

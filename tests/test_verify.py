@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, ROWS, row, write_projection
 
-from secondbrain.digests import sha256_text
+from secondbrain.digests import sha256_file, sha256_text
 from secondbrain.errors import StoreIntegrityError
 from secondbrain.store import build as builder
 from secondbrain.store import digest, verify
 from secondbrain.store.build import build
-from secondbrain.store.sidecar import sidecar
+from secondbrain.store.sidecar import sidecar, write_sidecar
 from secondbrain.store.verify import CHECKS, verification, verify_file
 from secondbrain.text import prepared
 
@@ -453,12 +453,18 @@ def test_a_table_that_runs_for_ever_does_not_hold_up_the_audit(
     assert {"check": "aliases", "detail": "the check cannot run: InterruptError"} in findings
 
 
-def test_a_file_that_is_no_database_has_findings(tmp_path: Path) -> None:
+@pytest.mark.parametrize("content", ["", "no database\n" * 500])
+def test_a_file_that_is_no_database_cannot_be_audited(tmp_path: Path, content: str) -> None:
     path = tmp_path / "text.db"
-    path.write_text("no database\n" * 500)
-    assert {"check": "schema-version", "detail": "the file is no SQLite database"} in verify_file(
-        path
-    ).findings
+    path.write_text(content)
+    with pytest.raises(StoreIntegrityError, match="is no SQLite database"):
+        verify_file(path)
+
+
+def test_a_file_without_a_digest_beside_it_is_not_said_to_have_been_held_against_one(file: Path) -> None:
+    assert "file-digest" not in verify_file(file).checked
+    write_sidecar(file, [sha256_file(file)])
+    assert "file-digest" in verify_file(file).checked
 
 
 def test_an_audit_that_cannot_run_says_so(tmp_path: Path) -> None:
@@ -476,7 +482,7 @@ def test_a_damaged_digest_file_is_a_finding(file: Path) -> None:
 def test_the_payload_names_what_was_checked_and_what_is_not_proven(file: Path) -> None:
     held = verification(verify_file(file))
     assert (held["state"], held["ready"], held["findings"]) == ("VERIFIED", True, [])
-    assert held["checked"] == [name for name, _ in CHECKS]
+    assert held["checked"] == [name for name, _ in CHECKS if name != "file-digest"]  # none lies beside it
     assert len(held["not_proven"]) == 2
     the_count_is_changed(file)
     failed = verification(verify_file(file))

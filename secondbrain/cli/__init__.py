@@ -4,6 +4,7 @@ Exit codes: 0 done, 3 abstained (no grounded handles), 2 usage, 1 failure. An er
 standard error, never a traceback.
 """
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -44,6 +45,9 @@ for command in (
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that lacks a letter shows its number instead
+            stream.reconfigure(errors="backslashreplace")
     try:
         sys.exit(cli.main(arguments, prog_name="secondbrain", standalone_mode=False) or 0)
     except click.ClickException as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from secondbrain.cli.output import as_json, payload, short
+from secondbrain.cli.outputs import check_output
 from secondbrain.settings import Settings
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -28,6 +29,7 @@ def make(folder: Path, out: Path, as_json: bool) -> int:
     from secondbrain.projection.documents import harvest
 
     settings = Settings.from_environment()
+    check_output(out, inputs=[], database=False)
     found = harvest(folder)
     with tempfile.TemporaryDirectory(dir=out.resolve().parent, prefix=".corpus-") as private:
         # Admitted before it gets its name: what `make` writes, `build` takes.
@@ -89,9 +91,11 @@ def export(out: Path, as_json: bool) -> int:
     from secondbrain.store.export import projection_lines
     from secondbrain.store.locate import default_store
 
+    store = default_store()
+    check_output(out, inputs=[store.path], database=False)
     with tempfile.TemporaryDirectory(dir=out.resolve().parent, prefix=".corpus-") as private:
         draft = Path(private) / "projection.jsonl"
-        _write(draft, projection_lines(reader := default_store().reader()))
+        _write(draft, projection_lines(reader := store.reader()))
         found = sha256_file(draft)
         os.replace(draft, out)
     same = found == reader.snapshot.generation_sha256

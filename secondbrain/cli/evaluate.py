@@ -49,6 +49,9 @@ def evaluate(
         store = Store(database or _built(corpus, Path(folder)))
         generation = store.snapshot().generation_sha256
         documents = store.snapshot().chunk_count
+        known = measure.known_documents(store, judged)
+        if not known:
+            raise click.UsageError(f"{qrels}: judges no document of this corpus")
         if as_context:
             run, refused = measure.context_run(HybridSecondBrain(store), texts)
         else:

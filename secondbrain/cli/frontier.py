@@ -45,6 +45,8 @@ def status(as_json: bool) -> int:
                 for one in found.get("sources", [])
             ],
         )
+    if not found["ready"]:
+        _unavailable(found["error_type"])
     return 0 if found["ready"] else 1
 
 
@@ -164,17 +166,24 @@ def _set_at(revision: str) -> tuple[list[wire.FrontierCandidate], wire.FrontierS
 
 def _show(handles: list[wire.FrontierHandle]) -> None:
     table(
-        ("id", "title", "kind", "proof status", "reported status"),
+        ("title, id", "kind", "proof status", "reported status"),
         [
             (
-                one["nodeId"].removeprefix("frontier:")[:12],
-                one["title"],
+                f"{one['title']}\n{one['nodeId']}",
                 one["kind"],
                 one.get("proofStatus", ""),
                 one.get("reportedStatus", ""),
             )
             for one in handles
         ],
+    )
+
+
+def _unavailable(error_type: str) -> None:
+    click.echo(
+        f"secondbrain: no candidate set that holds ({error_type}): build one in with --frontier, "
+        "or run `secondbrain verify`",
+        err=True,
     )
 
 

@@ -19,7 +19,8 @@ as_json: Callable[[F], F] = click.option(
 
 def payload(value: object) -> None:
     """Print a payload as canonical JSON on one line."""
-    click.echo(canonical_json(value))
+    # As bytes: canonical JSON is UTF-8, whatever the terminal's encoding is.
+    click.echo(canonical_json(value).encode("utf-8"))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -32,14 +33,20 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for number, column in enumerate(columns):
         shown.add_column(column, overflow="fold" if number else "crop", no_wrap=number == 0)
     for row in rows:
-        shown.add_row(*map(Text, row))  # Text: square brackets of a title are no markup
+        # Text: square brackets of a title are no markup. Printable: its control characters do nothing.
+        shown.add_row(*(Text(printable(cell)) for cell in row))
     Console(highlight=False).print(shown)
 
 
 def facts(values: Iterable[tuple[str, object]]) -> None:
     """Print names and values, a line each."""
     for name, value in values:
-        click.echo(f"{name + ':':<18} {value}")
+        click.echo(f"{name + ':':<18} {printable(str(value))}")
+
+
+def printable(text: str) -> str:
+    """Return a text whose control characters, line ends apart, are shown as a replacement character."""
+    return "".join(c if c.isprintable() or c == "\n" else "\ufffd" for c in text)
 
 
 def short(digest: str) -> str:

@@ -119,11 +119,11 @@ def _show(query: str, context: wire.Context) -> None:
     words = [query[term["start"] : term["end"]] for term in receipt["terms"]]
     if context["handles"]:
         table(
-            ("#", "title", "source", "sha256", "matched"),
+            ("#", "title, id", "source", "sha256", "matched"),
             [
                 (
                     str(node["rank"]),
-                    handle["note"],
+                    f"{handle['note']}\n{handle['nodeId']}",
                     handle["source"],
                     short(handle["sha256"]),
                     " ".join(dict.fromkeys(words[index] for index in node["held_terms"])),

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from secondbrain.cli.output import as_json, facts, payload, short
+from secondbrain.cli.outputs import check_output
 from secondbrain.errors import StoreIntegrityError
 from secondbrain.settings import Settings
 
@@ -98,6 +99,7 @@ def build(
     from secondbrain.store.build import build as build_file
 
     settings = Settings.from_environment()
+    check_output(out, inputs=[corpus, *([aliases] if aliases else [])], database=True)
     with _progress_bar() as progress:
         built = build_file(
             corpus,

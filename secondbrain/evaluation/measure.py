@@ -4,6 +4,7 @@ Two things can be measured: the ranked leg at its whole depth, before diversity 
 ``context()`` gives, at most 12 handles after both.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,8 +15,8 @@ from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.retrieval.query import check_text
 from secondbrain.store.opened import Reader, Store
 
-MEASURES = ("nDCG@10", "R@100", "RR@10")
-"""As ir-measures spells them; RR@10, averaged over queries, is MRR@10."""
+MEASURES = {"nDCG@10": "nDCG@10", "recall@100": "R@100", "MRR@10": "RR@10"}
+"""The field's names → ir-measures' spellings. RR@10, averaged over queries, is MRR@10."""
 Run = dict[str, list[tuple[str, float]]]
 """Query id → (document id, score), best first; a larger score is better."""
 
@@ -59,6 +60,12 @@ def context_run(brain: HybridSecondBrain, queries: Mapping[str, str]) -> tuple[R
     return run, refused
 
 
+def known_documents(store: Store, judgements: Mapping[str, Mapping[str, int]]) -> int:
+    """Return how many of the judged documents a store holds."""
+    judged = {document_id for grades in judgements.values() for document_id in grades}
+    return len(store.reader().rows("read/nodes", (json.dumps(sorted(judged)),)))
+
+
 def evaluate(run: Run, judgements: Mapping[str, Mapping[str, int]], refused: int = 0) -> Evaluation:
     """Score a run against judgements.
 
@@ -70,17 +77,17 @@ def evaluate(run: Run, judgements: Mapping[str, Mapping[str, int]], refused: int
         raise ConfigurationError(
             "measuring needs the extra eval: pip install 'szl-second-brain[eval]'"
         ) from None
-    measures = [ir_measures.parse_measure(name) for name in MEASURES]
+    measures = {name: ir_measures.parse_measure(spelling) for name, spelling in MEASURES.items()}
     qrels = [
         ir_measures.Qrel(query_id, document_id, grade)
         for query_id, grades in judgements.items()
         for document_id, grade in grades.items()
     ]
     scored = [ir_measures.ScoredDoc(query_id, *one) for query_id, found in run.items() for one in found]
-    result: Any = ir_measures.calc(measures, qrels, scored)
-    per_query = {one.query_id: one.value for one in result[1] if str(one.measure) == MEASURES[0]}
+    result: Any = ir_measures.calc(list(measures.values()), qrels, scored)
+    per_query = {one.query_id: one.value for one in result[1] if one.measure == measures["nDCG@10"]}
     return Evaluation(
-        means={str(measure): float(value) for measure, value in result[0].items()},
+        means={name: float(result[0][measure]) for name, measure in measures.items()},
         # A query for which nothing was found has no value of its own.
         per_query={query_id: float(per_query.get(query_id, 0.0)) for query_id in judgements},
         queries=len(judgements),

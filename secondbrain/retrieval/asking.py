@@ -1,6 +1,7 @@
 """One query put to the index: what every face of retrieval begins with."""
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from secondbrain.errors import RetrievalBoundaryError
@@ -11,6 +12,7 @@ from secondbrain.store.opened import Reader
 
 MAX_K = 12
 """Most handles of one answer."""
+_NAMED = 12
 
 
 class Asked(NamedTuple):
@@ -53,5 +55,9 @@ def check_sources(reader: Reader, sources: object) -> list[str] | None:
         raise RetrievalBoundaryError("sources is a list of one or more names of sources, or nothing")
     for source in sources:
         if not isinstance(source, str) or source not in reader.snapshot.sources:
-            raise RetrievalBoundaryError(f"sources names {source!r}, which this corpus lacks")
+            known = ", ".join(islice(reader.snapshot.sources, _NAMED))
+            more = ", …" if len(reader.snapshot.sources) > _NAMED else ""
+            raise RetrievalBoundaryError(
+                f"sources names {source!r}, which this corpus lacks; it has {known}{more}"
+            )
     return sorted(set(sources))

@@ -8,8 +8,9 @@ The rules:
  4. A fault of the caller or of a provider raises; a store that fails its check gives UNAVAILABLE.
  5. A request sees one generation from its first statement to its last.
 
-A HybridSecondBrain may be shared over threads, tasks and forks if its providers may; it keeps no
-state of a request. Calls block: in asyncio run them in a thread where a few milliseconds matter.
+A HybridSecondBrain may be shared over threads and tasks if its providers may, and over a fork that
+happens before threads search; it keeps no state of a request. Calls block: in asyncio run them in a
+thread where a few milliseconds matter.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ from secondbrain.retrieval.providers import (
 )
 from secondbrain.retrieval.query import check_text
 from secondbrain.retrieval.ranking import Plan, rank
-from secondbrain.retrieval.receipt import idle_receipt, ranking_receipt
+from secondbrain.retrieval.receipt import context_sha256, idle_receipt, ranking_receipt
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
 
@@ -149,9 +150,10 @@ def _context(
     handles: list[wire.Handle],
     receipt: wire.RankingReceipt,
     reader: Reader | None,
+    error_type: str | None = None,
 ) -> wire.Context:
     bound = evidence(handles)
-    return {
+    context: wire.Context = {
         "schema": "szl.second-brain.hybrid-context/v1",
         "state": state,
         "ready": bool(handles),
@@ -163,11 +165,15 @@ def _context(
         "handles_sha256": canonical_sha256(handles),
         "ranking_receipt": receipt,
         "corpus_n": reader.snapshot.chunk_count if reader is not None else 0,
+        "context_sha256": "",
         **wire.boundary(),
     }
+    if error_type is not None:
+        context["error_type"] = error_type
+    context["context_sha256"] = context_sha256(context)
+    return context
 
 
 def _unavailable(plan: Plan, query: str, error: StoreIntegrityError) -> wire.Context:
-    context = _context("UNAVAILABLE", query, [], idle_receipt(plan, "STORE_UNAVAILABLE", None), None)
-    context["error_type"] = type(error).__name__
-    return context
+    receipt = idle_receipt(plan, "STORE_UNAVAILABLE", None)
+    return _context("UNAVAILABLE", query, [], receipt, None, type(error).__name__)

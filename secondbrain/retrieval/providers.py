@@ -22,15 +22,17 @@ HybridSecondBrain a thread.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from secondbrain import wire
 from secondbrain.digests import is_pinned_revision, is_sha256, is_unicode
 from secondbrain.errors import ProviderBoundaryError, ProviderUnavailable
+
+T = TypeVar("T")
 
 DENSE, RERANKER = "dense provider", "reranker"
 MAX_DIMENSIONS = 1_000_000
@@ -145,9 +147,17 @@ def check_dense_binding(provider: DenseProvider) -> DenseBinding:
         binding = provider.binding
         if not isinstance(binding, DenseBinding):
             raise ProviderBoundaryError(f"the {DENSE} states no DenseBinding")
+        # A copy of plain values: what is checked is what is used, whatever happens to the original.
+        own = DenseBinding(
+            plain(binding.model),
+            plain(binding.revision),
+            plain(binding.dimensions),
+            plain(binding.generation_sha256),
+            plain(binding.grounding_floor),
+        )
         for check in (*BINDING_CHECKS, *DENSE_BINDING_CHECKS):
-            check(DENSE, binding)
-    return binding
+            check(DENSE, own)
+    return own
 
 
 def check_reranker_binding(reranker: Reranker) -> RerankerBinding:
@@ -156,9 +166,10 @@ def check_reranker_binding(reranker: Reranker) -> RerankerBinding:
         binding = reranker.binding
         if not isinstance(binding, RerankerBinding):
             raise ProviderBoundaryError(f"the {RERANKER} states no RerankerBinding")
+        own = RerankerBinding(plain(binding.model), plain(binding.revision))
         for check in BINDING_CHECKS:
-            check(RERANKER, binding)
-    return binding
+            check(RERANKER, own)
+    return own
 
 
 def indexed_this_generation(binding: DenseBinding, generation_sha256: str) -> None:
@@ -220,14 +231,14 @@ def dense_hits(
     ProviderUnavailable as the provider does, ProviderBoundaryError for all else.
     """
     binding = check_dense_binding(provider)
+    indexed_this_generation(binding, generation_sha256)
+    answer = asked(DENSE, lambda: provider.search(query, limit))
     with provider_faults(DENSE):
-        indexed_this_generation(binding, generation_sha256)
-        answer = provider.search(query, limit)
         is_a_sequence(answer)
-        hits = list(islice(answer, limit + 1))  # a sequence may lie about its length
+        hits = [plain_hit(hit) for hit in islice(answer, limit + 1)]  # a sequence may lie about its length
         for check in ANSWER_CHECKS:
             check(hits, limit)
-        kept_its_binding(DENSE, binding, provider.binding)
+        kept_its_binding(DENSE, binding, check_dense_binding(provider))
     return binding, hits
 
 
@@ -286,14 +297,51 @@ def reranker_scores(
     Raises ProviderUnavailable as the reranker does, ProviderBoundaryError for all else.
     """
     binding = check_reranker_binding(reranker)
+    answer = asked(RERANKER, lambda: reranker.score(query, copies(handles)))
     with provider_faults(RERANKER):
-        answer = reranker.score(query, copies(handles))
         is_a_mapping(answer)
-        scores = dict(answer)
+        pairs = islice(answer.items(), len(handles) + 1)  # a mapping may have no end
+        scores = {plain(node_id): plain(score) for node_id, score in pairs}
         for check in SCORE_CHECKS:
             check(scores, handles)
-        kept_its_binding(RERANKER, binding, reranker.binding)
+        kept_its_binding(RERANKER, binding, check_reranker_binding(reranker))
     return binding, scores
+
+
+def asked(who: str, question: Callable[[], T]) -> T:
+    """Return a provider's answer; its own words never leave, they may hold the query.
+
+    Raises ProviderUnavailable as the provider does, ProviderBoundaryError for all else that it raises.
+    """
+    failure: Exception
+    try:
+        return question()
+    except ProviderUnavailable:
+        failure = ProviderUnavailable(f"the {who} is unavailable")
+    except Exception as error:
+        failure = ProviderBoundaryError(f"the {who} failed: {type(error).__name__}")
+    raise failure  # outside the handler: nothing of what the provider raised hangs on it
+
+
+def plain(value: Any) -> Any:
+    """Return a text or number of a subclass as what it is; anything else as it is.
+
+    A subclass may say one thing to a check and another to whoever uses it.
+    """
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__int__(value)
+    return value
+
+
+def plain_hit(hit: object) -> Any:
+    """Return a row of a dense answer as a plain DenseHit; what is none, as it is."""
+    if not isinstance(hit, DenseHit):
+        return hit
+    return DenseHit(*(plain(tuple.__getitem__(hit, at)) for at in range(3)))
 
 
 @contextmanager

@@ -169,6 +169,7 @@ def _dense_leg(reader: Reader, text: str, plan: Plan, sources: Sequence[str] | N
         if not plan.allow_sparse_fallback:
             raise
         return DenseLeg("UNAVAILABLE", "PROVIDER_UNAVAILABLE")
+    reader.restart_deadline()  # the provider's time is not the store's
     nodes = _nodes(reader, hits)
     check_nodes(hits, nodes)
     kept = [hit for hit in hits if sources is None or nodes[hit.node_id].source in sources]
@@ -210,6 +211,7 @@ def _rerank(reader: Reader, text: str, plan: Plan, ranking: Ranking) -> None:
             raise
         ranking.reranker = RerankerLeg("UNAVAILABLE", "PROVIDER_UNAVAILABLE")
         return
+    reader.restart_deadline()
     scores = {one[0]: float(by_node[handle["nodeId"]]) for one, handle in zip(head, handles, strict=True)}
     place = ranks(ordinal for ordinal, _ in head)
     head.sort(key=lambda one: (-scores[one[0]], place[one[0]]))

@@ -1,6 +1,7 @@
 """The ranking receipt: how a ranking came about, in digests and numbers, without a word of query or text."""
 
 from secondbrain import wire
+from secondbrain.digests import canonical_sha256
 from secondbrain.retrieval.bm25 import DEPTH
 from secondbrain.retrieval.coverage import GroundingRule, held
 from secondbrain.retrieval.fusion import Fused, ranks
@@ -99,6 +100,14 @@ def ranking_receipt(
         }
     )
     return receipt
+
+
+def context_sha256(context: wire.Context) -> str:
+    """Return the digest that binds a whole context: over its canonical JSON without the digest itself.
+
+    Raises ValueError, TypeError or RecursionError for what canonical JSON cannot hold.
+    """
+    return canonical_sha256({name: value for name, value in context.items() if name != "context_sha256"})
 
 
 def abstention(rule: GroundingRule, ranking: Ranking) -> wire.AbstentionRule:

@@ -3,28 +3,36 @@
 The rules, in order; the first that fails decides:
 
  1. The payload has the form of a context.
- 2. Its digests are those of what it carries: evidence, handles; evidence and selected nodes are those of
-    the handles, in order. Otherwise it is TAMPERED.
+ 2. Its digests are those of what it carries: evidence, handles, and the context as a whole, receipt
+    included; evidence and selected nodes are those of the handles, in order. Otherwise it is TAMPERED.
  3. Another generation than the one that is open makes it STALE: nothing more can be said.
- 4. Every handle is the stored one, to the letter. Otherwise it is TAMPERED.
+ 4. Every handle is the stored one, to the letter, and the count of chunks is this generation's.
+    Otherwise it is TAMPERED.
+
+The digests have no key: they find what was changed by accident or in part, not a context that somebody
+made up whole with digests to match. That is what NOT_PROVEN says.
 """
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from secondbrain import wire
 from secondbrain.digests import canonical_sha256
 from secondbrain.retrieval.handles import evidence, handle
+from secondbrain.retrieval.receipt import context_sha256
 from secondbrain.schemas import checked
 from secondbrain.store.locate import default_store
 from secondbrain.store.opened import Reader, Store
 
 NOT_PROVEN = (
     "that the query had this ranking: the query is not in the receipt",
-    "who made the receipt: it carries digests and no signature",
+    "who made it: whoever changes scores, mode or rule and computes its digests anew is not found out, "
+    "for a context carries digests and no signature",
     "that any text is true, relevant or proven",
 )
 CHECKED = (
+    "context_sha256",
     "evidence_set_sha256",
     "handles_sha256",
     "evidence",
@@ -32,6 +40,7 @@ CHECKED = (
     "state",
     "generation_sha256",
     "handles",
+    "corpus_n",
 )
 
 
@@ -85,13 +94,16 @@ def _broken(context: wire.Context) -> list[wire.Finding]:
         findings.append(_finding("state", "does not fit the handles"))
     if receipt["generation_sha256"] != context["generation_sha256"]:
         findings.append(_finding("generation_sha256", "differs between context and receipt"))
+    # Named where nothing closer is: it binds all the rest, scores, mode and rule among it.
+    if not findings and _digest(context, context_sha256) != context["context_sha256"]:
+        findings.append(_finding("context_sha256", "is not the digest of the context"))
     return findings
 
 
-def _digest(value: object) -> str | None:
-    """Return the canonical digest, or None for what canonical JSON cannot hold: it has none."""
+def _digest(value: Any, digest: Callable[[Any], str] = canonical_sha256) -> str | None:
+    """Return a digest, or None for what canonical JSON cannot hold: it has none."""
     try:
-        return canonical_sha256(value)
+        return digest(value)
     except (ValueError, TypeError, RecursionError):
         return None
 
@@ -102,6 +114,8 @@ def _not_stored(reader: Reader, context: wire.Context) -> list[wire.Finding]:
     for number, one in enumerate(context["handles"]):
         if one["nodeId"] not in places or handle(reader, places[one["nodeId"]]) != one:
             return [_finding("handles", f"handle {number + 1} is not the stored one")]
+    if context["corpus_n"] != reader.snapshot.chunk_count:
+        return [_finding("corpus_n", "is not the count of this generation")]
     return []
 
 

@@ -4,6 +4,7 @@ What a request passes, outermost first: headers, log, proxy, host, CORS, rate, a
 answer has the headers and a request id, and what is refused is refused before it costs anything.
 """
 
+import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from importlib.util import find_spec
@@ -21,12 +22,13 @@ from secondbrain.errors import ConfigurationError, SecondBrainError, StoreIntegr
 from secondbrain.retrieval.hybrid import HybridSecondBrain
 from secondbrain.settings import Settings, comma_separated
 from secondbrain.space.headers import SecurityHeaders, security_headers
-from secondbrain.space.hosts import AllowedHosts, check_hosts
+from secondbrain.space.hosts import AllowedHosts, check_hosts, check_origins
 from secondbrain.space.limits import (
     MAX_CONNECTIONS,
     MAX_HEAD_BYTES,
     Admission,
     RateLimit,
+    SendDeadline,
     check_proxies,
     parse_rate,
 )
@@ -100,8 +102,25 @@ def serve(settings: Settings | None = None, *, with_mcp: bool = False) -> None:
 
     settings = settings if settings is not None else Settings.from_environment()
     app = create_app(settings, with_mcp=with_mcp)
-    log_to_stdout()
-    uvicorn.Server(server_config(app, settings)).run()
+    config = server_config(app, settings)
+    with _bound(settings) as listening:
+        log_to_stdout()
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+def _bound(settings: Settings) -> socket.socket:
+    """Return a listening socket; ConfigurationError where the address cannot be had.
+
+    uvicorn would say so in its log alone, and leave with an exit code that means something else here.
+    """
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        return socket.create_server((settings.host, settings.port), family=family, backlog=2048)
+    except OSError as error:
+        place = f"{settings.host}:{settings.port}"
+        raise ConfigurationError(
+            f"{place}: {error.strerror}; choose another with --host and --port"
+        ) from None
 
 
 def server_config(app: Starlette, settings: Settings) -> "uvicorn.Config":
@@ -135,6 +154,7 @@ def _middleware(
     """Return what a request passes, outermost first."""
     probes = frozenset(one.path for one in OPERATIONS if one.probe)
     passed = [
+        Middleware(SendDeadline),
         Middleware(SecurityHeaders, headers=security_headers(comma_separated(settings.frame_ancestors))),
         Middleware(
             RequestLog,
@@ -150,7 +170,7 @@ def _middleware(
     hosts = check_hosts(comma_separated(settings.allowed_hosts))
     if "*" not in hosts:
         passed.append(Middleware(AllowedHosts, allowed=hosts, probes=probes))
-    if origins := comma_separated(settings.cors_origins):
+    if origins := check_origins(comma_separated(settings.cors_origins)):
         passed.append(
             Middleware(
                 CORSMiddleware,

@@ -39,12 +39,17 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Count what belongs to a head before it is parsed."""
+        if self._head_due is None and (self.cycle is None or self.cycle.response_complete):
+            # What comes after an answer is the head of a request, or nothing that keeps a connection.
+            self._start_clock()
         if self._head_due is not None:
-            self._head_bytes += len(data)
+            end = data.find(b"\r\n\r\n")
+            self._head_bytes += len(data) if end < 0 else end + 4
+            if self._head_bytes > MAX_HEAD_BYTES:
+                self.transport.write(_TOO_LARGE)
+                self.transport.close()
+                return
         super().data_received(data)
-        if self._head_due is not None and self._head_bytes > MAX_HEAD_BYTES:
-            self.transport.write(_TOO_LARGE)
-            self.transport.close()
 
     def on_message_begin(self) -> None:
         """Start the clock of a head on a connection that is kept."""

@@ -7,6 +7,7 @@ The rules:
  2. Probes are answered to any: a supervisor asks by address.
 """
 
+import re
 from collections.abc import Collection, Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -15,12 +16,24 @@ from secondbrain.errors import ConfigurationError
 from secondbrain.settings import PREFIX
 from secondbrain.space.problems import WRONG_HOST, problem_response
 
+_ORIGIN = re.compile(r"https?://[^/\s,*]+")
+
 
 def check_hosts(allowed: Sequence[str]) -> list[str]:
     """Return names and patterns; ConfigurationError for one with ``*`` elsewhere than in front."""
     for pattern in allowed:
         if "*" in pattern.removeprefix("*.") and pattern != "*":
             raise ConfigurationError(f"{PREFIX}ALLOWED_HOSTS has {pattern!r}: write NAME, *.NAME or *")
+    return list(allowed)
+
+
+def check_origins(allowed: Sequence[str]) -> list[str]:
+    """Return origins as a browser sends them, or ``*``; ConfigurationError for anything else."""
+    for origin in allowed:
+        if origin != "*" and _ORIGIN.fullmatch(origin) is None:
+            raise ConfigurationError(
+                f"{PREFIX}CORS_ORIGINS has {origin!r}: write https://NAME or http://NAME:PORT"
+            )
     return list(allowed)
 
 

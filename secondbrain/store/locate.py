@@ -21,7 +21,14 @@ from pathlib import Path
 
 from secondbrain import resources, text
 from secondbrain.digests import sha256_file
-from secondbrain.errors import ConfigurationError, IntegrityError, SecondBrainError, StoreIntegrityError
+from secondbrain.errors import (
+    ConfigurationError,
+    CorpusIntegrityError,
+    IntegrityError,
+    SecondBrainError,
+    StoreIntegrityError,
+)
+from secondbrain.projection.aliases import BUILT_IN
 from secondbrain.settings import PREFIX, Settings
 from secondbrain.store import schema
 from secondbrain.store.opened import Store
@@ -75,13 +82,20 @@ def _operators_store(path: Path, settings: Settings) -> Store:
         store = Store(path, pin=pin)
         store.snapshot()
         return store
+    if (size := path.stat().st_size) > settings.max_bytes:
+        raise CorpusIntegrityError(f"it has {size} bytes; {PREFIX}MAX_BYTES admits {settings.max_bytes}")
     cached = settings.cache_folder() / f"{found}-{_builder_key()}.db"
     try:
         store = Store(cached)
-        if store.snapshot().generation_sha256 == found:
-            return store
+        snapshot = store.snapshot()
     except StoreIntegrityError:
         pass  # not built yet, or damaged: in both cases a build from the projection is the remedy
+    else:
+        if snapshot.chunk_count > settings.max_rows:
+            rows = snapshot.chunk_count
+            raise CorpusIntegrityError(f"it has {rows} rows; {PREFIX}MAX_ROWS admits {settings.max_rows}")
+        if snapshot.generation_sha256 == found:
+            return store
     return _built(path, cached, found, settings)
 
 
@@ -125,6 +139,6 @@ def _builder_key() -> str:
     """Return what, besides the projection, a built file depends on: schema, text preparation, libraries."""
     import Stemmer  # importlib.metadata, which knows its version too, would cost a tenth of a start
 
-    parts = [step.sql for step in schema.steps()]
+    parts = [step.sql for step in schema.steps()] + [repr(BUILT_IN)]
     parts += [Path(text.__file__).read_text(encoding="utf-8"), Stemmer.version(), unicodedata.unidata_version]
     return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()[:16]

@@ -10,7 +10,8 @@ The rules:
     next request (inode, size, times) and opened as a whole new generation.
  5. Connections are never shared: each thread, and each process after a fork, has its own.
 
-What may be shared: a Store over threads and asyncio tasks, and over a fork. A Reader never: ask the
+What may be shared: a Store over threads and asyncio tasks, and over a fork that happens before threads
+search. A Reader never: ask the
 store for one in the thread that uses it, for one request.
 """
 
@@ -101,9 +102,12 @@ class Reader:
         Raises DeadlineExceeded where it takes too long, StoreIntegrityError where the file turns out
         to be damaged.
         """
-        overdue = DeadlineExceeded("the search took longer than its time; ask for less at once")
-        with _damage_named(self.snapshot.path, overdue):
+        try:
             return self._connection.execute(statement(name), parameters).fetchall()
+        except (apsw.Error, UnicodeDecodeError) as error:
+            overdue = DeadlineExceeded("the search took longer than its time; ask for less at once")
+            failure = _named(self.snapshot.path, error, overdue)
+        raise failure  # outside the handler: what is damaged hangs on Python's own error, text included
 
     def row(self, name: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...]:
         """Run a named statement that gives one row, and return it.
@@ -150,7 +154,11 @@ class Reader:
 
 
 class Store:
-    """A built file, followed over replacements. Safe to share over threads, tasks and forks."""
+    """A built file, followed over replacements. Safe to share over threads and tasks.
+
+    After a fork the child opens connections of its own; fork before threads search, as SQLite's own
+    locks do not survive a fork in the middle of a call.
+    """
 
     def __init__(
         self,
@@ -335,7 +343,11 @@ def _damage_named(path: Path, overdue: SecondBrainError) -> Iterator[None]:
     """Turn what a damaged or alien file makes SQLite and Python say into one error of ours."""
     try:
         yield
-    except apsw.InterruptError:
-        raise overdue from None
     except (apsw.Error, UnicodeDecodeError) as error:
-        raise StoreIntegrityError(f"{path}: is damaged ({type(error).__name__}); {_REMEDY}") from None
+        raise _named(path, error, overdue) from None
+
+
+def _named(path: Path, error: Exception, overdue: SecondBrainError) -> SecondBrainError:
+    if isinstance(error, apsw.InterruptError):
+        return overdue
+    return StoreIntegrityError(f"{path}: is damaged ({type(error).__name__}); {_REMEDY}")

@@ -39,7 +39,7 @@ from secondbrain.resources import statement
 from secondbrain.store import digest, schema
 from secondbrain.store.candidates import frontier_findings
 from secondbrain.store.connect import Deadline, open_for_audit
-from secondbrain.store.sidecar import read_sidecar
+from secondbrain.store.sidecar import read_sidecar, sidecar
 from secondbrain.text import prepared
 
 LEAST_SECONDS = 30.0
@@ -207,11 +207,14 @@ def verify_file(path: Path, *, check_sidecar: bool = True) -> Audit:
     """
     if not path.is_file():
         raise StoreIntegrityError(f"{path}: no such file")
+    if schema.read_header(path) is None:
+        raise StoreIntegrityError(f"{path}: is no SQLite database, so there is nothing to audit")
     audit = Audit(path, open_for_audit(path), _reference(), check_sidecar)
     Deadline(audit.connection, LEAST_SECONDS + path.stat().st_size / LEAST_BYTES_A_SECOND)
     try:
         for name, check in CHECKS:
-            audit.checked.append(name)
+            if name != "file-digest" or (check_sidecar and sidecar(path).exists()):
+                audit.checked.append(name)
             try:
                 audit.findings.extend({"check": name, "detail": detail} for detail in check(audit))
             except apsw.FullError:

@@ -24,7 +24,7 @@ PAYLOADS: dict[str, Any] = {
     retrieval.VERIFICATION: retrieval.Verification,
     retrieval.EVALUATION: retrieval.Evaluation,
     frontier.FRONTIER_CANDIDATE: frontier.FrontierCandidate,
-    frontier.FRONTIER_STATE: frontier.FrontierState,
+    frontier.FRONTIER_STATE: frontier.FrontierStatus,  # what leaves: the state with `ready`
     frontier.FRONTIER_HANDLE: frontier.FrontierHandle,
     frontier.FRONTIER_SEARCH: frontier.FrontierSearch,
     frontier.FRONTIER_HYDRATION: frontier.FrontierHydration,

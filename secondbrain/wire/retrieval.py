@@ -166,6 +166,8 @@ class Context(Boundary):
     handles_sha256: str
     ranking_receipt: RankingReceipt
     corpus_n: int
+    context_sha256: str
+    """Over the canonical JSON of the context without this key: the receipt and all else is bound by it."""
 
 
 class Retrieval(Boundary):
