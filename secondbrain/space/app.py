@@ -28,7 +28,6 @@ from secondbrain.space.limits import (
     MAX_HEAD_BYTES,
     Admission,
     RateLimit,
-    SendDeadline,
     check_proxies,
     parse_rate,
 )
@@ -154,7 +153,6 @@ def _middleware(
     """Return what a request passes, outermost first."""
     probes = frozenset(one.path for one in OPERATIONS if one.probe)
     passed = [
-        Middleware(SendDeadline),
         Middleware(SecurityHeaders, headers=security_headers(comma_separated(settings.frame_ancestors))),
         Middleware(
             RequestLog,

@@ -5,6 +5,7 @@ The rules:
  1. A request's head, its address included, has at most MAX_HEAD_BYTES; more is answered 431.
  2. A head arrives within HEAD_SECONDS of its first byte, and the first one of the connection's opening;
     otherwise the connection is closed.
+ 3. A client that does not read its answer is let go after SEND_SECONDS, and its place with it.
 
 uvicorn's other protocol, h11, bounds the head by itself and knows no time for it.
 """
@@ -14,7 +15,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from secondbrain.space.limits import HEAD_SECONDS, MAX_HEAD_BYTES
+from secondbrain.space.limits import HEAD_SECONDS, MAX_HEAD_BYTES, SEND_SECONDS
 
 _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -26,6 +27,7 @@ class BoundedProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **options)
         self._head_bytes = 0
         self._head_due: asyncio.TimerHandle | None = None
+        self._read_due: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the first head."""
@@ -35,7 +37,18 @@ class BoundedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the clock."""
         self._stop_clock()
+        self._stop_reading_clock()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Start the clock of a client that does not read; whatever waits to be sent to it is dropped."""
+        super().pause_writing()
+        self._read_due = self.loop.call_later(SEND_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads."""
+        self._stop_reading_clock()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Count what belongs to a head before it is parsed."""
@@ -61,6 +74,11 @@ class BoundedProtocol(HttpToolsProtocol):
         """The head is there."""
         self._stop_clock()
         super().on_headers_complete()
+
+    def _stop_reading_clock(self) -> None:
+        if self._read_due is not None:
+            self._read_due.cancel()
+            self._read_due = None
 
     def _start_clock(self) -> None:
         self._head_bytes = 0

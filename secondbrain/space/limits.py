@@ -8,7 +8,6 @@ The rules:
     the operator named it is the nearest address in ``X-Forwarded-For`` that is no such proxy; from
     anyone else that header is not read.
  3. Probes are always answered.
- 4. Who does not read an answer loses its place and connection after SEND_SECONDS.
 """
 
 import asyncio
@@ -18,7 +17,7 @@ import time
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from secondbrain.errors import ConfigurationError
 from secondbrain.settings import PREFIX
@@ -62,22 +61,6 @@ class Admission:
             await self._app(scope, receive, send)
         finally:
             self._inside -= 1
-
-
-class SendDeadline:
-    """ASGI middleware: a client that does not read its answer is let go after SEND_SECONDS."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on; raise TimeoutError where a part of the answer is not taken in time."""
-
-        async def send_in_time(message: Message) -> None:
-            async with asyncio.timeout(SEND_SECONDS):
-                await send(message)
-
-        await self._app(scope, receive, send_in_time if scope["type"] == "http" else send)
 
 
 class RateLimit:
