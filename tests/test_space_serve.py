@@ -16,7 +16,7 @@ from space_service import build_store, serving
 
 from secondbrain import ConfigurationError, HybridSecondBrain
 from secondbrain.settings import Settings
-from secondbrain.space.app import create_app
+from secondbrain.space.app import _bound, create_app
 from secondbrain.store.opened import Store
 
 
@@ -109,3 +109,8 @@ def test_mcp_is_served_beside_it_where_asked_for(store: Store) -> None:
     assert "x-request-id" in answer.headers
     with serving(store) as service:
         assert service.post("/mcp", call, headers=headers).status_code == 404
+
+
+def test_the_listening_socket_is_named_as_tcp_so_that_no_answer_waits_for_an_acknowledgement() -> None:
+    with _bound(Settings(port=free_port())) as listening:
+        assert listening.proto == socket.IPPROTO_TCP
