@@ -58,7 +58,7 @@ def test_every_answer_is_a_chunk_of_the_corpus(packaged):
     assert {answer for _, item in ANSWERABLE for answer in item["answers"]} <= {one.id for one in rows}
 
 
-def test_a_question_shares_at_most_half_of_its_words_with_its_answer(packaged):
+def test_a_question_shares_at_most_half_of_its_words_with_its_answer(packaged, capsys):
     rows, store = packaged
     tokens = store.reader().tokens
     held = {one.id: set(tokens(prepared(f"{one.title}\n{one.text}"))) for one in rows}
@@ -74,10 +74,13 @@ def test_a_question_shares_at_most_half_of_its_words_with_its_answer(packaged):
         asked = content_words(item["query"], tokens)
         assert len(asked & vocabulary) >= 2, f"line {line}"
         common.append(len(asked & vocabulary) / len(asked))
-    print(f"\nwords shared: with the answer {mean(shares):.2f}, unanswerable with corpus {mean(common):.2f}")
+    with capsys.disabled():
+        print(
+            f"\nwords shared: with the answer {mean(shares):.2f}, unanswerable with corpus {mean(common):.2f}"
+        )
 
 
-def test_known_items_are_found(packaged):
+def test_known_items_are_found(packaged, capsys):
     _, store = packaged
     brain = HybridSecondBrain(store)
     leg = mean(
@@ -86,11 +89,12 @@ def test_known_items_are_found(packaged):
     whole = mean(
         [reciprocal_rank(brain.context(item["query"], 10), item["answers"]) for _, item in ANSWERABLE]
     )
-    print(f"\nMRR@10: BM25 {leg:.3f}, context {whole:.3f}")
+    with capsys.disabled():
+        print(f"\nMRR@10: BM25 {leg:.3f}, context {whole:.3f}")
     assert leg >= 0.80
 
 
-def test_unanswerable_questions_abstain_and_answerable_ones_rarely(packaged):
+def test_unanswerable_questions_abstain_and_answerable_ones_rarely(packaged, capsys):
     _, store = packaged
     brain = HybridSecondBrain(store)
     abstained = {line for line, item in ITEMS if not brain.context(item["query"])["ready"]}
@@ -98,7 +102,8 @@ def test_unanswerable_questions_abstain_and_answerable_ones_rarely(packaged):
     wrongly = [line for line, _ in ANSWERABLE if line in abstained]
     for name, half in (("even lines, tuned on", 0), ("odd lines, shown on", 1)):
         right, wrong = (sum(line % 2 == half for line in lines) for lines in (rightly, wrongly))
-        print(f"\n{name}: {right} of 10 abstained rightly, {wrong} of 90 wrongly", end="")
+        with capsys.disabled():
+            print(f"\n{name}: {right} of 10 abstained rightly, {wrong} of 90 wrongly", end="")
     assert len(rightly) >= 18
     assert len(wrongly) <= 5
     assert sum(line % 2 for line in rightly) >= 9
