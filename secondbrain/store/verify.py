@@ -52,6 +52,7 @@ class Audit:
     """One file under audit: its connection, and what was found."""
 
     path: Path
+    header: schema.Header
     connection: apsw.Connection
     reference: apsw.Connection
     """A temporary database of the same schema, to hold the file against."""
@@ -83,10 +84,7 @@ def file_digest(audit: Audit) -> Iterator[str]:
 
 
 def schema_version(audit: Audit) -> Iterator[str]:
-    header = schema.read_header(audit.path)
-    if header is None:
-        yield "the file is no SQLite database"
-        return
+    header = audit.header
     if header.application_id != schema.APPLICATION_ID:
         yield f"application id is {header.application_id}, not {schema.APPLICATION_ID}"
     if header.user_version != schema.schema_version():
@@ -207,9 +205,9 @@ def verify_file(path: Path, *, check_sidecar: bool = True) -> Audit:
     """
     if not path.is_file():
         raise StoreIntegrityError(f"{path}: no such file")
-    if schema.read_header(path) is None:
+    if (header := schema.read_header(path)) is None:
         raise StoreIntegrityError(f"{path}: is no SQLite database, so there is nothing to audit")
-    audit = Audit(path, open_for_audit(path), _reference(), check_sidecar)
+    audit = Audit(path, header, open_for_audit(path), _reference(), check_sidecar)
     Deadline(audit.connection, LEAST_SECONDS + path.stat().st_size / LEAST_BYTES_A_SECOND)
     try:
         for name, check in CHECKS:
